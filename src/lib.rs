@@ -1,0 +1,9 @@
+//! Vendor a published Kubernetes manifest, patch it losslessly, and prove that only the patches differ.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`yaml`] | documents with byte spans, values as Kubernetes reads them, edits of byte ranges |
+//! | [`diag`] | findings as data: codes, places, messages |
+
+pub mod diag;
+pub mod yaml;
