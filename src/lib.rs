@@ -3,7 +3,9 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`yaml`] | documents with byte spans, values as Kubernetes reads them, edits of byte ranges |
+//! | [`change`] | one change of one document, what every editor takes |
 //! | [`diag`] | findings as data: codes, places, messages |
 
+pub mod change;
 pub mod diag;
 pub mod yaml;
