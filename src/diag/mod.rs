@@ -2,9 +2,11 @@
 //! text of a diagnostic for whoever has a terminal.
 
 mod code;
+pub mod render;
+pub mod visible;
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use code::{Code, Severity};
 
@@ -15,21 +17,23 @@ pub struct Source {
     pub name: String,
     /// The text. Bytes that are not UTF-8 are replaced; such files are refused before any other finding.
     pub text: String,
+    /// The offset of each line feed, found when first asked for: a file may have very many findings.
+    line_feeds: OnceLock<Vec<usize>>,
 }
 
 impl Source {
     /// A source that places can share.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Source> {
-        Arc::new(Source { name: name.into(), text: text.into() })
+        Arc::new(Source { name: name.into(), text: text.into(), line_feeds: OnceLock::new() })
     }
 
     /// Line and column of a byte offset, both from 1. Columns count characters.
     pub fn line_column(&self, offset: usize) -> (usize, usize) {
-        let offset = offset.min(self.text.len());
-        let before = &self.text.as_bytes()[..offset];
-        let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
-        let line = memchr::memchr_iter(b'\n', before).count() + 1;
-        (line, String::from_utf8_lossy(&before[line_start..]).chars().count() + 1)
+        let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
+        let feeds = self.line_feeds.get_or_init(|| memchr::memchr_iter(b'\n', self.text.as_bytes()).collect());
+        let lines_before = feeds.partition_point(|feed| *feed < offset);
+        let line_start = lines_before.checked_sub(1).and_then(|at| feeds.get(at)).map_or(0, |feed| feed + 1);
+        (lines_before + 1, self.text[line_start..offset].chars().count() + 1)
     }
 }
 
@@ -48,14 +52,19 @@ impl Place {
         Place { source: Arc::clone(source), span }
     }
 
+    /// Its line and its column in characters, both from 1.
+    pub fn line_column(&self) -> (usize, usize) {
+        self.source.line_column(self.span.start)
+    }
+
     /// Its line, from 1.
     pub fn line(&self) -> usize {
-        self.source.line_column(self.span.start).0
+        self.line_column().0
     }
 
     /// Its column in characters, from 1.
     pub fn column(&self) -> usize {
-        self.source.line_column(self.span.start).1
+        self.line_column().1
     }
 }
 
@@ -154,10 +163,22 @@ impl Diagnostic {
         self
     }
 
+    /// What [`sort`] compares. Offsets order as lines and columns do.
+    fn sort_key(&self) -> (Option<(&str, usize)>, Severity, &'static str) {
+        let place = self.place.as_ref().map(|p| (p.source.name.as_str(), p.span.start));
+        (place, self.severity, self.code.as_str())
+    }
+
     /// Whether it is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
+}
+
+/// Puts findings in the order in which they are reported: by file, place in it, severity and code. Findings without
+/// a place come first; what is equal in all of that keeps its order.
+pub fn sort(diagnostics: &mut [Diagnostic]) {
+    diagnostics.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
 }
 
 /// The candidate nearest to `wanted` by edits, if one is near enough to be meant: what a "did you mean" names.
@@ -214,6 +235,31 @@ mod tests {
         assert_eq!(source.line_column(2), (2, 1));
         assert_eq!(source.line_column(5), (2, 3));
         assert_eq!(source.line_column(999), (3, 1));
+    }
+
+    #[test]
+    fn columns_hold_on_every_byte_of_a_character() {
+        let source = Source::new("f", "é\n");
+        assert_eq!([0, 1, 2, 3].map(|at| source.line_column(at)), [(1, 1), (1, 1), (1, 2), (2, 1)]);
+    }
+
+    #[test]
+    fn findings_are_sorted_by_place_severity_and_code() {
+        let (a, b) = (Source::new("a", "xyz"), Source::new("b", "xyz"));
+        let at =
+            |code, source: &Arc<Source>, start| Diagnostic::new(code, "m").at(Place::new(source, start..start), "");
+        let mut findings = [
+            at(Code::Syntax, &b, 0),
+            at(Code::Unguarded, &a, 2),
+            at(Code::PathMissing, &a, 2),
+            at(Code::PathInvalid, &a, 2),
+            at(Code::ReviewDue, &a, 1),
+            Diagnostic::new(Code::ResultEmpty, "m"),
+        ];
+        sort(&mut findings);
+        let order = findings.map(|d| d.code.as_str());
+        let wanted = ["result-empty", "review-due", "path-invalid", "path-missing", "unguarded", "syntax"];
+        assert_eq!(order, wanted);
     }
 
     #[test]

@@ -1,0 +1,95 @@
+//! Text from files made safe to show: characters that a terminal, a browser or a reader's eye would act on instead of
+//! seeing are written out as YAML's own escapes (`\e` as `\x1B`, a bidi override as `\u202E`).
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Whether a character acts instead of showing: the C0 and C1 controls except the tab, the Unicode marks that change
+/// the direction of the text around them (the "Trojan Source" characters), line separators, and characters without any
+/// width that are not needed to write a language. The joiners U+200C and U+200D are needed, and stay.
+pub fn is_hidden(c: char) -> bool {
+    let directs = matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let breaks_line = matches!(c, '\u{2028}' | '\u{2029}');
+    let has_no_width = matches!(c, '\u{00ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
+    (c.is_control() && c != '\t') || directs || breaks_line || has_no_width
+}
+
+/// The text with every hidden character written out. Line feeds are hidden characters too: what comes from a file
+/// cannot start a line of a report.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        push_visible(&mut out, c);
+    }
+    Cow::Owned(out)
+}
+
+/// Adds one character, written out if it is hidden.
+pub fn push_visible(out: &mut String, c: char) {
+    if !is_hidden(c) {
+        out.push(c);
+        return;
+    }
+    let code = u32::from(c);
+    // Writing to a `String` cannot fail.
+    let _ = match c {
+        '\n' => out.write_str("\\n"),
+        '\r' => out.write_str("\\r"),
+        _ if code < 0x100 => write!(out, "\\x{code:02X}"),
+        _ if code < 0x1_0000 => write!(out, "\\u{code:04X}"),
+        _ => write!(out, "\\U{code:08X}"),
+    };
+}
+
+/// The text as [`visible`] gives it, with `…` in the place of its middle when it is longer than `limit` characters:
+/// a digest or a path tells most at its two ends.
+pub fn shortened(text: &str, limit: usize) -> String {
+    if text.chars().nth(limit).is_none() {
+        return visible(text).into_owned();
+    }
+    let kept = limit.saturating_sub(1);
+    let tail = kept / 2;
+    let head_end = text.char_indices().nth(kept - tail).map_or(0, |(at, _)| at);
+    let tail_start = match tail {
+        0 => text.len(),
+        _ => text.char_indices().rev().nth(tail - 1).map_or(text.len(), |(at, _)| at),
+    };
+    format!("{}…{}", visible(&text[..head_end]), visible(&text[tail_start..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_acts_is_written_out() {
+        let hostile = "a\u{1b}[31m\u{7}\r\n\u{7f}\u{9b}\u{202e}\u{2066}\u{2069}\u{feff}\u{e0041}";
+        assert_eq!(visible(hostile), "a\\x1B[31m\\x07\\r\\n\\x7F\\x9B\\u202E\\u2066\\u2069\\uFEFF\\U000E0041");
+    }
+
+    #[test]
+    fn what_shows_is_left_alone() {
+        assert!(matches!(visible("näme: 名前\t👩\u{200d}💻"), Cow::Borrowed("näme: 名前\t👩\u{200d}💻")));
+    }
+
+    #[test]
+    fn every_control_and_direction_character_is_hidden() {
+        let controls = (0..0x20).chain(0x7f..0xa0).filter(|c| *c != 9);
+        let all = controls.chain(0x202a..=0x202e).chain(0x2066..=0x2069);
+        let seen: Vec<u32> = all.clone().filter(|c| char::from_u32(*c).is_some_and(is_hidden)).collect();
+        assert_eq!(seen, all.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn long_text_is_cut_between_characters() {
+        assert_eq!(shortened("short", 5), "short");
+        assert_eq!(shortened("0123456789", 7), "012…789");
+        assert_eq!(shortened("ääääääääää", 5), "ää…ää");
+        assert_eq!(shortened("abcdef", 0), "…");
+        assert_eq!(shortened("\u{1b}23456", 3), "\\x1B…6");
+    }
+}
