@@ -5,7 +5,10 @@
 //! | [`yaml`] | documents with byte spans, values as Kubernetes reads them, edits of byte ranges |
 //! | [`change`] | one change of one document, what every editor takes |
 //! | [`diag`] | findings as data: codes, places, messages |
+//! | [`fsio`] | the disk: bounded reads, atomic writes |
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
 pub mod change;
 pub mod diag;
+pub mod fsio;
 pub mod yaml;

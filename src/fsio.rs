@@ -1,0 +1,627 @@
+//! The disk. Reads are bounded and never block; writes are atomic. Nothing else of the library opens, lists or writes
+//! a file (`clippy.toml` holds the others to it), and nothing here knows what a file means or which root it must lie
+//! below (`layer::root`).
+//!
+//! A file is opened once and the handle is asked what it is, so that nothing can be swapped between check and use; a
+//! FIFO or device is refused without waiting for its other end. A file is written beside its target under a passing
+//! name, synced, and renamed, so that a reader sees the old bytes or the new ones. Unix is assumed: modes, links and
+//! open flags are those of POSIX.
+#![allow(clippy::disallowed_methods, reason = "this is the one place that touches the disk")]
+
+use std::fs::{self, File, FileType, Metadata, OpenOptions, Permissions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+/// How large a file may be, in bytes. The largest published manifests are of a few megabytes.
+pub const MAX_FILE: u64 = 64 * 1024 * 1024;
+
+/// How many entries of a folder are looked at when a near name is sought.
+const MAX_NAMES: usize = 4096;
+
+/// How deeply [`find`] descends.
+const MAX_FIND_DEPTH: usize = 64;
+
+/// The mode of a new file, before the process's umask.
+const NEW_FILE_MODE: u32 = 0o666;
+
+/// Why the disk did not do what was asked. `path` is the path as it should be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum FsError {
+    /// Nothing is there.
+    #[error("{path}: no such file")]
+    Missing {
+        /// Where nothing is.
+        path: String,
+    },
+    /// Something is there that cannot be read or replaced like a file.
+    #[error("{path} is {what}, not a regular file")]
+    NotRegular {
+        /// The thing.
+        path: String,
+        /// What it is, with its article.
+        what: &'static str,
+    },
+    /// The file is over the limit.
+    #[error("{path} is larger than {limit} bytes, the most that is read")]
+    TooLarge {
+        /// The file.
+        path: String,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The file is not text.
+    #[error("{path} is not UTF-8 text ({what})")]
+    NotText {
+        /// The file.
+        path: String,
+        /// What was found, and where.
+        what: String,
+    },
+    /// The operating system refused.
+    #[error("cannot {action} {path}: {source}")]
+    Io {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// The file or folder.
+        path: String,
+        /// Its answer.
+        source: io::Error,
+    },
+    /// Several files were to change as one, and neither the new state nor the old one could be reached.
+    #[error("cannot write {path}: {source}; and {unrestored} could not be put back as it was")]
+    HalfWritten {
+        /// The file that could not be written.
+        path: String,
+        /// The operating system's answer.
+        source: io::Error,
+        /// A file that was written before and kept its new content.
+        unrestored: String,
+    },
+}
+
+impl FsError {
+    /// The same error about the same file under the name that a person knows it by.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> FsError {
+        match &mut self {
+            FsError::Missing { path }
+            | FsError::NotRegular { path, .. }
+            | FsError::TooLarge { path, .. }
+            | FsError::NotText { path, .. }
+            | FsError::Io { path, .. }
+            | FsError::HalfWritten { path, .. } => name.clone_into(path),
+        }
+        self
+    }
+
+    fn io(action: &'static str, path: &Path, source: io::Error) -> FsError {
+        let path = path.display().to_string();
+        match source.kind() {
+            io::ErrorKind::NotFound => FsError::Missing { path },
+            _ => FsError::Io { action, path, source },
+        }
+    }
+}
+
+/// What stands at a path, a symbolic link not followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Nothing.
+    Missing,
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link, and what it says.
+    Link(PathBuf),
+    /// A FIFO, socket or device.
+    Special,
+}
+
+/// The bytes of a regular file of at most `limit` bytes. Symbolic links are followed.
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FsError> {
+    read_open(path, open(path, 0)?, limit)
+}
+
+/// Like [`read`], of a path that was resolved before: if its last component has become a symbolic link, it is refused.
+pub fn read_resolved(path: &Path, limit: u64) -> Result<Vec<u8>, FsError> {
+    read_open(path, open(path, libc::O_NOFOLLOW)?, limit)
+}
+
+/// `bytes` as text. `path` is for the message.
+///
+/// # Errors
+/// [`FsError::NotText`], which says where the first byte is that is not UTF-8, or that the text is UTF-16.
+pub fn text(path: &Path, bytes: Vec<u8>) -> Result<String, FsError> {
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let bytes = error.as_bytes();
+        let what = if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+            "it begins like UTF-16".to_owned()
+        } else {
+            let before = &bytes[..valid];
+            let line = memchr::memchr_iter(b'\n', before).count() + 1;
+            format!("line {line}: byte 0x{:02x}", bytes[valid])
+        };
+        FsError::NotText { path: path.display().to_string(), what }
+    })
+}
+
+/// What stands at `path`.
+pub fn entry(path: &Path) -> Result<Entry, FsError> {
+    let meta = match fs::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Entry::Missing);
+        }
+        Err(e) => return Err(FsError::io("look at", path, e)),
+    };
+    let kind = meta.file_type();
+    Ok(if kind.is_symlink() {
+        Entry::Link(fs::read_link(path).map_err(|e| FsError::io("read the link", path, e))?)
+    } else if kind.is_dir() {
+        Entry::Folder
+    } else if kind.is_file() {
+        Entry::File
+    } else {
+        Entry::Special
+    })
+}
+
+/// `path`, absolute and without symbolic links.
+pub fn canonical(path: &Path) -> Result<PathBuf, FsError> {
+    fs::canonicalize(path).map_err(|e| FsError::io("resolve", path, e))
+}
+
+/// The names in a folder that are text, sorted; only the first few thousand, and none where the folder cannot be
+/// read. For hints.
+pub fn names(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut names: Vec<String> =
+        entries.take(MAX_NAMES).filter_map(|e| e.ok()?.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The folders at or below `top` that hold a file of that name, sorted. Symbolic links are not followed, and folders
+/// whose name begins with a dot are passed over.
+pub fn find(top: &Path, file_name: &str) -> Result<Vec<PathBuf>, FsError> {
+    let mut found = Vec::new();
+    let mut open = vec![(top.to_owned(), 0)];
+    while let Some((folder, depth)) = open.pop() {
+        let entries = fs::read_dir(&folder).map_err(|e| FsError::io("list", &folder, e))?;
+        for entry in entries {
+            let entry = entry.map_err(|e| FsError::io("list", &folder, e))?;
+            let kind = entry.file_type().map_err(|e| FsError::io("look at", &entry.path(), e))?;
+            let name = entry.file_name();
+            if kind.is_dir() {
+                if depth < MAX_FIND_DEPTH && !name.as_encoded_bytes().starts_with(b".") {
+                    open.push((entry.path(), depth + 1));
+                }
+            } else if name == file_name {
+                found.push(folder.clone());
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// One file to be written.
+#[derive(Clone, Debug)]
+pub struct Write<'a> {
+    /// Where. A symbolic link is written through; folders that are missing are made.
+    pub path: PathBuf,
+    /// The whole content.
+    pub bytes: &'a [u8],
+}
+
+/// Writes and removes files as one step: all new contents are on the disk before the first file changes its name, and
+/// when anything fails, every file is as it was and nothing is left behind. A file that exists keeps its mode and,
+/// where the process may set them, its owner and group.
+pub fn commit(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<(), FsError> {
+    let mut folders = NewFolders(Vec::new());
+    let mut staged = Vec::new();
+    for write in writes {
+        staged.push(Staged::new(write, &mut folders)?);
+    }
+    let together = staged.len() + removals.len() > 1;
+    let mut done = Vec::new();
+    for Staged { target, temp } in staged {
+        let step = Step::begin(&target, together).and_then(|step| {
+            temp.persist(&target).map_err(|e| e.error)?;
+            Ok(step)
+        });
+        match step {
+            Ok(step) => done.push(step),
+            Err(source) => return Err(undo(done, &target, source)),
+        }
+    }
+    for target in removals {
+        let step = Step::begin(target, together).and_then(|step| fs::remove_file(target).map(|()| step));
+        match step {
+            Ok(step) => done.push(step),
+            Err(source) => return Err(undo(done, target, source)),
+        }
+    }
+    folders.keep();
+    for step in &done {
+        sync_folder(&step.target);
+    }
+    Ok(())
+}
+
+fn open(path: &Path, flags: i32) -> Result<File, FsError> {
+    let flags = flags | libc::O_NONBLOCK | libc::O_NOCTTY;
+    OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(|error| match error.raw_os_error() {
+        Some(libc::ELOOP) if flags & libc::O_NOFOLLOW != 0 => not_regular(path, "a symbolic link"),
+        Some(libc::ENXIO) => not_regular(path, "a socket"),
+        _ => FsError::io("open", path, error),
+    })
+}
+
+fn read_open(path: &Path, file: File, limit: u64) -> Result<Vec<u8>, FsError> {
+    let meta = file.metadata().map_err(|e| FsError::io("look at", path, e))?;
+    if !meta.is_file() {
+        return Err(not_regular(path, kind_of(meta.file_type())));
+    }
+    let too_large = || FsError::TooLarge { path: path.display().to_string(), limit };
+    if meta.len() > limit {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0));
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| FsError::io("read", path, e))?;
+    if bytes.len() as u64 > limit {
+        return Err(too_large());
+    }
+    Ok(bytes)
+}
+
+fn not_regular(path: &Path, what: &'static str) -> FsError {
+    FsError::NotRegular { path: path.display().to_string(), what }
+}
+
+fn kind_of(kind: FileType) -> &'static str {
+    if kind.is_dir() {
+        "a folder"
+    } else if kind.is_fifo() {
+        "a FIFO"
+    } else if kind.is_socket() {
+        "a socket"
+    } else if kind.is_symlink() {
+        "a symbolic link"
+    } else {
+        "a device"
+    }
+}
+
+/// New content on the disk, beside the file that it will become. Dropped, it is gone.
+struct Staged {
+    target: PathBuf,
+    temp: NamedTempFile,
+}
+
+impl Staged {
+    fn new(write: &Write<'_>, folders: &mut NewFolders) -> Result<Staged, FsError> {
+        let (target, before) = target_of(&write.path)?;
+        let fail = |e| FsError::io("write", &write.path, e);
+        let folder = folder_of(&target);
+        folders.make(folder).map_err(fail)?;
+        let mode = before.as_ref().map_or(NEW_FILE_MODE, |b| b.permissions().mode() & 0o777);
+        let mut temp = passing().permissions(Permissions::from_mode(mode)).tempfile_in(folder).map_err(fail)?;
+        temp.write_all(write.bytes).map_err(fail)?;
+        if let Some(before) = before {
+            take_after(temp.as_file(), &before, mode).map_err(fail)?;
+        }
+        temp.as_file().sync_all().map_err(fail)?;
+        Ok(Staged { target, temp })
+    }
+}
+
+/// Gives a new file the owner, group and mode of the one that it replaces. An owner that only a privileged process
+/// could set is left.
+fn take_after(file: &File, before: &Metadata, mode: u32) -> io::Result<()> {
+    let now = file.metadata()?;
+    if (now.uid(), now.gid()) != (before.uid(), before.gid()) {
+        let owned = std::os::unix::fs::fchown(file, Some(before.uid()), Some(before.gid()));
+        if let Err(error) = owned
+            && error.kind() != io::ErrorKind::PermissionDenied
+        {
+            return Err(error);
+        }
+    }
+    file.set_permissions(Permissions::from_mode(mode))
+}
+
+/// The file that a write to `path` replaces, and what it is now.
+fn target_of(path: &Path) -> Result<(PathBuf, Option<Metadata>), FsError> {
+    let meta = match fs::symlink_metadata(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok((path.to_owned(), None)),
+        Err(e) => return Err(FsError::io("write", path, e)),
+        Ok(meta) => meta,
+    };
+    let (target, meta) = if meta.is_symlink() {
+        let target = canonical(path)?;
+        let meta = fs::symlink_metadata(&target).map_err(|e| FsError::io("write", path, e))?;
+        (target, meta)
+    } else {
+        (path.to_owned(), meta)
+    };
+    if meta.is_file() { Ok((target, Some(meta))) } else { Err(not_regular(path, kind_of(meta.file_type()))) }
+}
+
+/// One file that has changed, and what brings its former content back.
+struct Step {
+    target: PathBuf,
+    before: Option<NamedTempFile<()>>,
+}
+
+impl Step {
+    /// Keeps the present content of `target` under a passing name, if there may be a need to go back to it.
+    fn begin(target: &Path, keep: bool) -> io::Result<Step> {
+        let exists = keep && fs::symlink_metadata(target).is_ok();
+        let before =
+            if exists { Some(passing().make_in(folder_of(target), |p| link_or_copy(target, p))?) } else { None };
+        Ok(Step { target: target.to_owned(), before })
+    }
+
+    fn undo(self) -> Result<(), PathBuf> {
+        match self.before {
+            Some(before) => before.persist(&self.target).map(drop).map_err(|_| self.target),
+            None => fs::remove_file(&self.target).map_err(|_| self.target),
+        }
+    }
+}
+
+/// A second name for a file; on a file system without hard links, a copy.
+fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Err(e) if e.kind() != io::ErrorKind::AlreadyExists => fs::copy(from, to).map(drop),
+        linked => linked,
+    }
+}
+
+fn undo(done: Vec<Step>, failed: &Path, source: io::Error) -> FsError {
+    let mut unrestored = None;
+    for step in done.into_iter().rev() {
+        unrestored = step.undo().err().or(unrestored);
+    }
+    match unrestored {
+        None => FsError::io("write", failed, source),
+        Some(path) => {
+            FsError::HalfWritten { path: failed.display().to_string(), source, unrestored: path.display().to_string() }
+        }
+    }
+}
+
+/// Folders that were made for files to come; gone again unless kept.
+struct NewFolders(Vec<PathBuf>);
+
+impl NewFolders {
+    fn make(&mut self, folder: &Path) -> io::Result<()> {
+        let missing: Vec<&Path> = folder.ancestors().take_while(|f| !f.as_os_str().is_empty() && !f.exists()).collect();
+        for folder in missing.into_iter().rev() {
+            match fs::create_dir(folder) {
+                Ok(()) => self.0.push(folder.to_owned()),
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for NewFolders {
+    fn drop(&mut self) {
+        for folder in self.0.iter().rev() {
+            // Someone else may have put a file there since; then the folder is theirs.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+fn passing() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".overlay-").suffix(".tmp");
+    builder
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes a rename outlive a power cut. Some file systems cannot sync a folder, and the rename has happened by then,
+/// so that an error here changes nothing.
+fn sync_folder(target: &Path) {
+    if let Ok(folder) = File::open(folder_of(target)) {
+        let _ = folder.sync_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Output};
+
+    /// Names and contents below a folder, links told from what they point at.
+    fn listing(folder: &Path) -> Vec<(String, String)> {
+        names(folder)
+            .into_iter()
+            .map(|name| {
+                let path = folder.join(&name);
+                let held = match entry(&path).unwrap() {
+                    Entry::File => String::from_utf8(fs::read(&path).unwrap()).unwrap(),
+                    Entry::Link(to) => format!("-> {}", to.display()),
+                    other => format!("{other:?}"),
+                };
+                (name, held)
+            })
+            .collect()
+    }
+
+    fn held(name: &str, content: &str) -> (String, String) {
+        (name.to_owned(), content.to_owned())
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    fn write<'a>(path: &Path, bytes: &'a str) -> Write<'a> {
+        Write { path: path.to_owned(), bytes: bytes.as_bytes() }
+    }
+
+    #[test]
+    fn only_regular_files_are_read_and_a_fifo_does_not_block() {
+        let dir = tempfile::tempdir().unwrap();
+        let fifo = dir.path().join("fifo");
+        assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        let _socket = std::os::unix::net::UnixListener::bind(dir.path().join("socket")).unwrap();
+        for (path, what) in [
+            (fifo.as_path(), "a FIFO"),
+            (dir.path(), "a folder"),
+            (Path::new("/dev/null"), "a device"),
+            (Path::new("/dev/zero"), "a device"),
+            (&dir.path().join("socket"), "a socket"),
+        ] {
+            let error = read(path, 10).unwrap_err();
+            assert_eq!(error.to_string(), format!("{} is {what}, not a regular file", path.display()));
+        }
+        assert!(matches!(read(&dir.path().join("none"), 10), Err(FsError::Missing { .. })));
+    }
+
+    #[test]
+    fn a_file_of_the_limit_is_read_and_a_larger_one_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        fs::write(&path, "12345").unwrap();
+        assert_eq!(read(&path, 5).unwrap(), b"12345");
+        let error = read(&path, 4).unwrap_err().named("f");
+        assert_eq!(error.to_string(), "f is larger than 4 bytes, the most that is read");
+    }
+
+    #[test]
+    fn a_file_that_claims_to_be_empty_is_still_bounded() {
+        // Files of /proc say that their size is 0, and are regular.
+        assert!(matches!(read(Path::new("/proc/self/maps"), 16), Err(FsError::TooLarge { limit: 16, .. })));
+    }
+
+    #[test]
+    fn a_resolved_path_is_not_followed_through_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("f"), "x").unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink("f", &link).unwrap();
+        assert_eq!(read(&link, 10).unwrap(), b"x");
+        let error = read_resolved(&link, 10).unwrap_err().named("link");
+        assert_eq!(error.to_string(), "link is a symbolic link, not a regular file");
+    }
+
+    #[test]
+    fn bytes_that_are_not_text_are_refused_with_their_line() {
+        let say = |bytes: &[u8]| text(Path::new("f"), bytes.to_vec()).unwrap_err().to_string();
+        assert_eq!(say(b"a\nb\xff"), "f is not UTF-8 text (line 2: byte 0xff)");
+        assert_eq!(say(b"a\n\xe2\x82"), "f is not UTF-8 text (line 2: byte 0xe2)");
+        assert_eq!(say(b"\xff\xfea\0"), "f is not UTF-8 text (it begins like UTF-16)");
+        assert_eq!(text(Path::new("f"), "\u{feff}ä\r\n".into()).unwrap(), "\u{feff}ä\r\n");
+    }
+
+    #[test]
+    fn files_are_found_below_a_folder_but_not_through_links_or_in_hidden_folders() {
+        let dir = tempfile::tempdir().unwrap();
+        for folder in ["b/deep", "a", ".git"] {
+            fs::create_dir_all(dir.path().join(folder)).unwrap();
+            fs::write(dir.path().join(folder).join("base.yaml"), "").unwrap();
+        }
+        std::os::unix::fs::symlink("a", dir.path().join("link")).unwrap();
+        fs::create_dir_all(dir.path().join("c/base.yaml")).unwrap();
+        let found = find(dir.path(), "base.yaml").unwrap();
+        assert_eq!(found, [dir.path().join("a"), dir.path().join("b/deep")]);
+    }
+
+    #[test]
+    fn a_new_file_obeys_the_umask_and_an_old_one_keeps_its_mode() {
+        let dir = tempfile::tempdir().unwrap();
+        let (new, old) = (dir.path().join("new"), dir.path().join("old"));
+        File::create(dir.path().join("model")).unwrap();
+        fs::write(&old, "before").unwrap();
+        fs::set_permissions(&old, Permissions::from_mode(0o640)).unwrap();
+        commit(&[write(&new, "n"), write(&old, "o")], &[]).unwrap();
+        assert_eq!(listing(dir.path()), [held("model", ""), held("new", "n"), held("old", "o")]);
+        assert_eq!(mode(&new), mode(&dir.path().join("model")));
+        assert_eq!(mode(&old), 0o640);
+    }
+
+    #[test]
+    fn a_link_is_written_through_and_stays_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("there")).unwrap();
+        fs::write(dir.path().join("there/f"), "before").unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink("there/f", &link).unwrap();
+        commit(&[write(&link, "after")], &[]).unwrap();
+        assert_eq!(listing(dir.path()), [held("link", "-> there/f"), held("there", "Folder")]);
+        assert_eq!(listing(&dir.path().join("there")), [held("f", "after")]);
+    }
+
+    #[test]
+    fn missing_folders_are_made_and_vanish_again_when_the_write_fails() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("folder")).unwrap();
+        let (deep, folder) = (dir.path().join("x/y/f"), dir.path().join("folder"));
+        let error = commit(&[write(&deep, "1"), write(&folder, "2")], &[]).unwrap_err().named("folder");
+        assert_eq!(error.to_string(), "folder is a folder, not a regular file");
+        assert_eq!(listing(dir.path()), [held("folder", "Folder")]);
+        commit(&[write(&deep, "1")], &[]).unwrap();
+        assert_eq!(listing(&dir.path().join("x/y")), [held("f", "1")]);
+    }
+
+    #[test]
+    fn when_the_last_step_fails_every_file_is_as_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let (old, new, gone) = (dir.path().join("old"), dir.path().join("new"), dir.path().join("gone"));
+        fs::write(&old, "before").unwrap();
+        fs::write(&gone, "still here").unwrap();
+        let inode = fs::metadata(&old).unwrap().ino();
+        let removals = [gone.clone(), dir.path().join("never-was")];
+        let error = commit(&[write(&old, "after"), write(&new, "new")], &removals).unwrap_err();
+        assert!(matches!(error, FsError::Missing { .. }), "{error}");
+        assert_eq!(listing(dir.path()), [held("gone", "still here"), held("old", "before")]);
+        assert_eq!(fs::metadata(&old).unwrap().ino(), inode);
+        commit(&[write(&old, "after"), write(&new, "new")], &removals[..1]).unwrap();
+        assert_eq!(listing(dir.path()), [held("new", "new"), held("old", "after")]);
+    }
+
+    /// Runs the ignored test of that name in a process whose files cannot grow beyond one block of 512 bytes.
+    fn with_writes_cut_off(test: &str, folder: &Path) -> Output {
+        let script = "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact --ignored --test-threads=1 \"$1\"";
+        let name = format!("fsio::tests::{test}");
+        let program = std::env::current_exe().unwrap();
+        Command::new("sh").args(["-c", script]).arg(program).arg(name).current_dir(folder).output().unwrap()
+    }
+
+    #[test]
+    #[ignore = "run in a process of its own by writes_that_are_cut_off_leave_nothing_behind"]
+    fn cut_off() {
+        let long = "x".repeat(2000);
+        let error = commit(&[write(Path::new("a"), "short"), write(Path::new("new/b"), &long)], &[]).unwrap_err();
+        assert!(matches!(&error, FsError::Io { path, .. } if path == "new/b"), "{error}");
+    }
+
+    #[test]
+    fn writes_that_are_cut_off_leave_nothing_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("a"), "before").unwrap();
+        let ran = with_writes_cut_off("cut_off", dir.path());
+        let said = String::from_utf8_lossy(&ran.stdout);
+        assert!(ran.status.success() && said.contains("1 passed"), "{said}");
+        assert_eq!(listing(dir.path()), [held("a", "before")]);
+    }
+}
