@@ -1,0 +1,58 @@
+# What there is to do here; `make` alone lists it.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help build demo test corpus cases verify check fmt fmt-check lint docs deny setup clean
+
+# Peers that scripts/setup-peers.sh installed come first, so that tests find them by name.
+export PATH := $(CURDIR)/.cache/peers/bin:$(PATH)
+
+OVERLAY := target/release/overlay
+# Folder with the corpus and the acceptance cases. They are other projects' files and no part of this one.
+SHARED ?= $(abspath ../shared)
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+build: ## the release binary, target/release/overlay
+	cargo build --release --locked
+
+demo: build ## build and verify overlays/nik-debian, offline
+	$(OVERLAY) build overlays/nik-debian
+	$(OVERLAY) verify overlays/nik-debian
+
+test: setup ## every test that needs nothing from outside this folder
+	OVERLAY_REQUIRE_PEERS=1 cargo test --locked
+
+corpus: setup ## the tests over real manifests and public suites in SHARED
+	OVERLAY_REQUIRE_PEERS=1 OVERLAY_SHARED=$(SHARED) cargo test --locked -- --ignored
+
+cases: build setup ## the acceptance cases in SHARED
+	python3 $(SHARED)/cases/run_cases.py $(OVERLAY) $(SHARED)/cases
+
+verify: build ## this project's own bases and overlays
+	$(OVERLAY) verify overlays/*
+
+check: fmt-check lint docs test verify ## what CI runs, less what needs SHARED
+
+fmt: ## format the code
+	cargo fmt
+
+fmt-check:
+	cargo fmt --check
+
+lint: ## clippy, with warnings as errors
+	cargo clippy --locked --all-targets -- -D warnings
+
+docs: ## the library's documentation, with warnings as errors
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
+
+deny: ## licences, sources and advisories of the dependencies (needs cargo-deny)
+	cargo deny --all-features check
+
+setup: ## install the programs that tests compare with, where they are missing
+	@scripts/setup-peers.sh
+
+clean: ## remove what was built and installed here
+	cargo clean
+	rm -rf .cache
