@@ -4,11 +4,13 @@
 //! |---|---|
 //! | [`yaml`] | documents with byte spans, values as Kubernetes reads them, edits of byte ranges |
 //! | [`change`] | one change of one document, what every editor takes |
+//! | [`config`] | the files that people write for this program, read with places |
 //! | [`diag`] | findings as data: codes, places, messages |
 //! | [`fsio`] | the disk: bounded reads, atomic writes |
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
 pub mod change;
+pub mod config;
 pub mod diag;
 pub mod fsio;
 pub mod yaml;

@@ -139,6 +139,16 @@ pub struct SyntaxError {
     pub offset: usize,
 }
 
+/// What [`Tree::parse`] says of a text that goes on after its document.
+const SECOND_DOCUMENT: &str = "a second document starts here";
+
+impl SyntaxError {
+    /// Whether the text is refused only because it holds another document, which begins at the offset.
+    pub fn is_second_document(&self) -> bool {
+        self.message == SECOND_DOCUMENT
+    }
+}
+
 impl Tree {
     /// Reads the one document of `text`, which may begin with directives, comments and a `---`, and end with `...`.
     ///
@@ -305,7 +315,7 @@ impl<'t> Builder<'t> {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    return Err(SyntaxError { message: "a second document starts here".into(), offset: at.start });
+                    return Err(SyntaxError { message: SECOND_DOCUMENT.into(), offset: at.start });
                 }
                 self.cursor = at.end;
             }
