@@ -7,10 +7,12 @@
 //! | [`config`] | the files that people write for this program, read with places |
 //! | [`diag`] | findings as data: codes, places, messages |
 //! | [`fsio`] | the disk: bounded reads, atomic writes |
+//! | [`layer`] | bases with their locks, overlays, and which files they may name |
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
 pub mod change;
 pub mod config;
 pub mod diag;
 pub mod fsio;
+pub mod layer;
 pub mod yaml;

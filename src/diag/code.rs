@@ -67,6 +67,8 @@ codes! {
     PatchEmpty = "patch-empty", Error;
     /// More than one document in a patch file.
     PatchSeveralDocuments = "patch-several-documents", Error;
+    /// A file that one of ours names is not there, or cannot be read: commands exit with 2 where this is all that is wrong.
+    FileUnreadable = "file-unreadable", Error;
     /// A file that an overlay names lies outside the root.
     PathOutsideRoot = "path-outside-root", Error;
     /// The vendored file is not the one that the lock records.

@@ -1,0 +1,7 @@
+//! The layers of a result: bases with their locks, and the overlays on them.
+//!
+//! This part reads our own files from the disk (through `fsio`), holds vendored files against their lock, and decides
+//! which files an overlay may name. It knows nothing of how a patch is applied, of the network or of the terminal.
+
+pub mod digest;
+pub mod root;
