@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test corpus cases verify check fmt fmt-check lint docs deny setup clean
+.PHONY: help build demo test corpus cases verify check fmt fmt-check lint docs deny advisories setup clean
 
 # Peers that scripts/setup-peers.sh installed come first, so that tests find them by name.
 export PATH := $(CURDIR)/.cache/peers/bin:$(PATH)
@@ -47,8 +47,11 @@ lint: ## clippy, with warnings as errors
 docs: ## the library's documentation, with warnings as errors
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
 
-deny: ## licences, sources and advisories of the dependencies (needs cargo-deny)
-	cargo deny --all-features check
+deny: ## licences, sources and bans of the dependencies (needs cargo-deny)
+	cargo deny check licenses sources bans
+
+advisories: ## known faults of the dependencies (needs cargo-deny and the network)
+	cargo deny check advisories
 
 setup: ## install the programs that tests compare with, where they are missing
 	@scripts/setup-peers.sh
