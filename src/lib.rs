@@ -9,10 +9,12 @@
 //! | [`fsio`] | the disk: bounded reads, atomic writes |
 //! | [`layer`] | bases with their locks, overlays, and which files they may name |
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
+//! | [`report`] | what `verify` and `explain` found, and its text in each format |
 
 pub mod change;
 pub mod config;
 pub mod diag;
 pub mod fsio;
 pub mod layer;
+pub mod report;
 pub mod yaml;

@@ -32,11 +32,11 @@ impl fmt::Display for Severity {
 }
 
 macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident = $word:literal, $severity:ident;)*) => {
+    ($(#[doc = $doc:literal] $name:ident = $word:literal, $severity:ident;)*) => {
         /// What a finding is about.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
-            $($(#[$doc])* $name,)*
+            $(#[doc = $doc] $name,)*
         }
 
         impl Code {
@@ -46,6 +46,11 @@ macro_rules! codes {
             /// The code's word, kebab-case.
             pub fn as_str(self) -> &'static str {
                 match self { $(Code::$name => $word,)* }
+            }
+
+            /// What findings of this code are about, in a sentence.
+            pub fn summary(self) -> &'static str {
+                match self { $(Code::$name => $doc.trim_ascii_start(),)* }
             }
 
             /// How grave findings of this code are.

@@ -266,6 +266,7 @@ mod tests {
     fn words_are_kebab_case_and_differ() {
         let mut words: Vec<_> = Code::ALL.iter().map(|c| c.as_str()).collect();
         assert!(words.iter().all(|w| w.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')));
+        assert!(Code::ALL.iter().all(|c| c.summary().ends_with('.')));
         words.sort_unstable();
         words.dedup();
         assert_eq!(words.len(), Code::ALL.len());

@@ -1,0 +1,267 @@
+//! What `verify` and `explain` tell: one model, and a pure function for each format. Nothing here reads a file, knows a
+//! terminal or judges; what is wrong was found before.
+//!
+//! The serialised form is `overlay/report/v1`. What is not known or does not apply is left out of it; a `before` or
+//! `after` that is `null` is the value null.
+
+mod explain;
+mod github;
+mod json;
+mod paint;
+mod sarif;
+mod text;
+mod value;
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::diag::{self, Diagnostic, Severity};
+
+pub use explain::{explain_markdown, explain_text};
+pub use github::github;
+pub use json::json;
+pub use sarif::sarif;
+pub use text::text;
+
+/// The name of the serialised form.
+pub const SCHEMA: &str = "overlay/report/v1";
+
+/// What is known of some overlays.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    schema: &'static str,
+    /// Whether everything is as it should be: what decides the exit code.
+    pub ok: bool,
+    /// The overlays, in the order in which they were asked for.
+    pub overlays: Vec<OverlayReport>,
+}
+
+impl Report {
+    /// A report of overlays, their findings put in order. It is ok when no finding is an error and no departure is
+    /// undocumented; when `strict`, no finding is a warning either.
+    pub fn new(mut overlays: Vec<OverlayReport>, strict: bool) -> Report {
+        for overlay in &mut overlays {
+            diag::sort(&mut overlay.findings);
+        }
+        let fails = |d: &Diagnostic| d.is_error() || (strict && d.severity == Severity::Warning);
+        let ok = overlays.iter().all(|o| o.undocumented.is_empty() && !o.findings.iter().any(fails));
+        Report { schema: SCHEMA, ok, overlays }
+    }
+
+    /// How many findings are of a severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.overlays.iter().flat_map(|o| &o.findings).filter(|d| d.severity == severity).count()
+    }
+}
+
+/// What is known of one overlay.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OverlayReport {
+    /// Its folder, as the person named it.
+    pub path: String,
+    /// Its name.
+    pub name: String,
+    /// What it says of itself; empty when it says nothing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// The bases below it, those of lower overlays too.
+    pub bases: Vec<BaseReport>,
+    /// The documents of the bases.
+    pub documents: Documents,
+    /// The patches, in the order in which they apply.
+    pub patches: Vec<PatchReport>,
+    /// Departures that no patch claims.
+    pub undocumented: Vec<Departure>,
+    /// What was found; each undocumented departure is a finding too.
+    #[serde(serialize_with = "findings")]
+    pub findings: Vec<Diagnostic>,
+}
+
+impl OverlayReport {
+    /// How many departures the patches make.
+    pub fn departures(&self) -> usize {
+        self.patches.iter().map(|p| p.departures.len()).sum()
+    }
+}
+
+/// A base as it was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct BaseReport {
+    /// Its name.
+    pub name: String,
+    /// Its folder.
+    pub path: String,
+    /// Where it comes from, for people: repository and commit, or an address.
+    pub source: String,
+    /// How it stands to its lock.
+    pub state: BaseState,
+}
+
+/// How a vendored base stands to its lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BaseState {
+    /// Its bytes are the recorded ones.
+    AsLocked,
+    /// So they are, and the lock records that their layout, not their meaning, differs from upstream's.
+    LayoutAccepted,
+    /// They are not.
+    Changed,
+    /// There is no lock, or it does not cover the base.
+    NotLocked,
+}
+
+impl BaseState {
+    /// The state in words, behind a colon.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            BaseState::AsLocked => "as locked",
+            BaseState::LayoutAccepted => "as locked, laid out in another way than upstream, equal in meaning",
+            BaseState::Changed => "not as locked",
+            BaseState::NotLocked => "not locked",
+        }
+    }
+}
+
+/// Which documents of upstream are there.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Documents {
+    /// Those that are kept; serialised as their number.
+    #[serde(serialize_with = "number")]
+    pub kept: Vec<String>,
+    /// Those that are left out.
+    pub left_out: Vec<String>,
+}
+
+/// A patch and what it does.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PatchReport {
+    /// Its name.
+    pub name: String,
+    /// What it does, in a line.
+    pub summary: String,
+    /// Why.
+    pub why: String,
+    /// Its file.
+    pub file: String,
+    /// What shows that it is needed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+    /// The day someone last checked that it is needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<String>,
+    /// The day by which to check again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review: Option<String>,
+    /// How upstream stands to it: `not-needed`, `not-yet`, or the address of an issue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<String>,
+    /// The places that it changed.
+    pub departures: Vec<Departure>,
+}
+
+/// One place where the result differs from the base.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Departure {
+    /// The document, as `kind.group/namespace/name`.
+    pub resource: String,
+    /// Where, in keyed form; inside the text at `within` if there is one. Empty for the whole document.
+    pub path: String,
+    /// Where in the document the text lies that `path` leads into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
+    /// What happened there.
+    pub change: ChangeKind,
+    /// What the base has there. Of a moved item, its index in the base.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<Value>,
+    /// What the result has there. Of a moved item, its index in the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Value>,
+    /// What the patch says of this place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What happened at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// The result has something that the base does not have.
+    Add,
+    /// The base has something that the result does not have.
+    Remove,
+    /// Both have something, but not the same.
+    Replace,
+    /// A list item stands elsewhere in its list.
+    Move,
+}
+
+/// A diagnostic as it is serialised.
+#[derive(Serialize)]
+struct Finding<'d> {
+    code: &'static str,
+    severity: &'static str,
+    message: &'d str,
+    #[serde(flatten)]
+    place: Option<FindingPlace<'d>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<&'d str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource: Option<&'d str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'d str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'d [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    related: Vec<FindingPlace<'d>>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    help: String,
+}
+
+#[derive(Serialize)]
+struct FindingPlace<'d> {
+    file: &'d str,
+    line: usize,
+    column: usize,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    label: &'d str,
+}
+
+impl<'d> FindingPlace<'d> {
+    fn new(place: &'d diag::Place, label: &'d str) -> FindingPlace<'d> {
+        let (line, column) = place.line_column();
+        FindingPlace { file: &place.source.name, line, column, label }
+    }
+}
+
+impl<'d> Finding<'d> {
+    fn new(diagnostic: &'d Diagnostic) -> Finding<'d> {
+        Finding {
+            code: diagnostic.code.as_str(),
+            severity: diagnostic.severity.as_str(),
+            message: &diagnostic.message,
+            place: diagnostic.place.as_ref().map(|p| FindingPlace::new(p, &diagnostic.label)),
+            patch: diagnostic.patch.as_deref(),
+            resource: diagnostic.resource.as_deref(),
+            path: diagnostic.path.as_deref(),
+            notes: &diagnostic.notes,
+            related: diagnostic.related.iter().map(|(p, label)| FindingPlace::new(p, label)).collect(),
+            help: diagnostic.help.join(" "),
+        }
+    }
+}
+
+fn findings<S: Serializer>(diagnostics: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(diagnostics.iter().map(Finding::new))
+}
+
+fn number<S: Serializer>(items: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(items.len() as u64)
+}
+
+/// A report to try the formats on.
+#[cfg(test)]
+mod sample;

@@ -1,0 +1,279 @@
+//! The report as text, for a person at a terminal: what stands on which base, what each patch changed and where, what
+//! no patch claims, and what is wrong.
+
+use super::paint::Paint;
+use super::value::{shown, shown_pair};
+use super::{BaseReport, BaseState, ChangeKind, Departure, Documents, OverlayReport, PatchReport, Report};
+use crate::diag::render::{self, Dress};
+use crate::diag::visible::visible;
+use crate::diag::{Diagnostic, Severity};
+
+/// How wide a line of a departure may be, in characters, before its values go on lines of their own.
+const WIDE: usize = 100;
+
+/// How many documents are named in a list; the rest are counted.
+const MAX_NAMED: usize = 24;
+
+/// What `overlay verify` prints.
+pub fn text(report: &Report, dress: Dress) -> String {
+    let paint = Paint(dress);
+    let mut out = String::new();
+    for overlay in &report.overlays {
+        push_overlay(&mut out, overlay, paint);
+        push_findings(&mut out, &overlay.findings, dress);
+    }
+    out.push_str(&summary(report, paint));
+    out.push('\n');
+    out
+}
+
+fn push_overlay(out: &mut String, overlay: &OverlayReport, paint: Paint) {
+    push_head(out, overlay, paint);
+    for base in &overlay.bases {
+        push_base(out, base, paint);
+    }
+    push_documents(out, &overlay.documents, paint);
+    out.push('\n');
+    for patch in &overlay.patches {
+        push_patch(out, patch, paint);
+    }
+    if !overlay.undocumented.is_empty() {
+        out.push_str(&format!("  {}\n", paint.loud("Claimed by no patch")));
+        push_departures(out, &overlay.undocumented, paint);
+        out.push('\n');
+    }
+}
+
+/// The overlay's name and folder.
+pub(super) fn push_head(out: &mut String, overlay: &OverlayReport, paint: Paint) {
+    out.push_str(&format!("{}  {}\n", paint.name(&visible(&overlay.name)), paint.quiet(&visible(&overlay.path))));
+}
+
+fn push_base(out: &mut String, base: &BaseReport, paint: Paint) {
+    let state = match base.state {
+        BaseState::AsLocked | BaseState::LayoutAccepted => paint.good(base.state.as_str()),
+        BaseState::Changed | BaseState::NotLocked => paint.loud(base.state.as_str()),
+    };
+    let (name, source) = (visible(&base.name), visible(&base.source));
+    out.push_str(&format!("  {}  {name}, {source}: {state}\n", paint.quiet("base    ")));
+}
+
+fn push_documents(out: &mut String, documents: &Documents, paint: Paint) {
+    for (title, names) in [("kept    ", &documents.kept), ("left out", &documents.left_out)] {
+        let mut title = title;
+        for name in names.iter().take(MAX_NAMED) {
+            out.push_str(&format!("  {}  {}\n", paint.quiet(title), visible(name)));
+            title = "        ";
+        }
+        if let Some(more) = names.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
+            out.push_str(&format!("            and {more} more\n"));
+        }
+    }
+}
+
+fn push_patch(out: &mut String, patch: &PatchReport, paint: Paint) {
+    out.push_str(&format!("  {}  {}\n", paint.name(&visible(&patch.name)), visible(&patch.summary)));
+    if patch.departures.is_empty() {
+        out.push_str(&format!("    {}\n", paint.changed("changes nothing")));
+    }
+    push_departures(out, &patch.departures, paint);
+    out.push('\n');
+}
+
+/// Departures under the document, and the text in it, that they lie in.
+pub(super) fn push_departures(out: &mut String, departures: &[Departure], paint: Paint) {
+    for group in departures.chunk_by(|a, b| a.resource == b.resource && a.within == b.within) {
+        let Some(first) = group.first() else { continue };
+        let within = first.within.as_ref().map_or(String::new(), |within| format!(", in {}", visible(within)));
+        out.push_str(&format!("    {}{within}\n", visible(&first.resource)));
+        for departure in group {
+            push_departure(out, departure, paint);
+        }
+    }
+}
+
+fn push_departure(out: &mut String, departure: &Departure, paint: Paint) {
+    let place = match departure.path.as_str() {
+        "" if departure.within.is_none() => "the document".into(),
+        "" => "the text".into(),
+        path => visible(path),
+    };
+    let (mark, lines) = match departure.change {
+        ChangeKind::Add => (paint.good("+"), added_or_removed(departure.after.as_ref())),
+        ChangeKind::Remove => (paint.gone("-"), added_or_removed(departure.before.as_ref())),
+        ChangeKind::Replace => (paint.changed("~"), replaced(departure)),
+        ChangeKind::Move => (paint.changed(">"), moved(departure)),
+    };
+    let width = place.chars().count() + lines.iter().map(|l| l.chars().count() + 1).sum::<usize>();
+    if width <= WIDE {
+        out.push_str(&format!("      {mark} {place}: {}\n", lines.join(" ")));
+    } else {
+        out.push_str(&format!("      {mark} {place}\n"));
+        for line in lines {
+            out.push_str(&format!("          {line}\n"));
+        }
+    }
+    if let Some(note) = &departure.note {
+        out.push_str(&format!("        {}\n", paint.quiet(&visible(note))));
+    }
+}
+
+fn added_or_removed(value: Option<&serde_json::Value>) -> Vec<String> {
+    value.map(shown).into_iter().collect()
+}
+
+fn replaced(departure: &Departure) -> Vec<String> {
+    match (&departure.before, &departure.after) {
+        (Some(before), Some(after)) => {
+            let (before, after) = shown_pair(before, after);
+            vec![before, format!("→ {after}")]
+        }
+        (before, after) => before.iter().chain(after).map(shown).collect(),
+    }
+}
+
+fn moved(departure: &Departure) -> Vec<String> {
+    let index = |value: &Option<serde_json::Value>| value.as_ref().map_or("?".to_owned(), shown);
+    vec![format!("from index {} to {}", index(&departure.before), index(&departure.after))]
+}
+
+/// Errors and warnings in full, then the notes, a line each.
+fn push_findings(out: &mut String, findings: &[Diagnostic], dress: Dress) {
+    let (notes, grave): (Vec<_>, Vec<_>) = findings.iter().partition(|d| d.severity == Severity::Note);
+    for finding in grave {
+        out.push_str(&render::full(finding, dress));
+        out.push('\n');
+    }
+    if !notes.is_empty() {
+        for note in notes {
+            out.push_str(&render::short(note));
+        }
+        out.push('\n');
+    }
+}
+
+/// The closing line.
+fn summary(report: &Report, paint: Paint) -> String {
+    let patches: usize = report.overlays.iter().map(|o| o.patches.len()).sum();
+    let departures: usize = report.overlays.iter().map(OverlayReport::departures).sum();
+    let undocumented: usize = report.overlays.iter().map(|o| o.undocumented.len()).sum();
+    let mut facts = vec![
+        counted(report.overlays.len(), "overlay", "overlays"),
+        counted(patches, "patch", "patches"),
+        counted(departures, "departure", "departures"),
+    ];
+    if undocumented > 0 {
+        facts.push(format!("{undocumented} undocumented"));
+    }
+    for (severity, one, many) in [
+        (Severity::Error, "error", "errors"),
+        (Severity::Warning, "warning", "warnings"),
+        (Severity::Note, "note", "notes"),
+    ] {
+        let count = report.count(severity);
+        if count > 0 {
+            facts.push(counted(count, one, many));
+        }
+    }
+    let verdict = if report.ok { paint.good("ok") } else { paint.loud("not ok") };
+    format!("{verdict}: {}", facts.join(", "))
+}
+
+fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn a_report_reads_from_base_to_verdict() {
+        let wanted = "\
+lab  overlays/lab
+  base      net, example/net-agent at 0123456789ab: as locked
+  kept      ConfigMap/kube-system/net-config
+            Deployment.apps/web
+  left out  ServiceAccount/kube-system/multus
+
+  bindir  Tell the agent where the plugins are
+    ConfigMap/kube-system/net-config, in /data/net.json
+      + /binDir: \"/var/lib/cni\"
+
+  pin  Pin the image
+    Deployment.apps/web
+      ~ /spec/template/spec/containers/[name=web]/image: \"web:1\" → \"web@sha256:77\"
+        so it is
+      - /spec/paused: true
+      > /spec/order/[=b]: from index 1 to 0
+
+  Claimed by no patch
+    Deployment.apps/web
+      ~ /spec/replicas: 1 → 2
+
+error[undocumented-departure]: no patch claims that /spec/replicas of Deployment.apps/web differs
+ --> base/net/net.yaml:2:1
+  |
+2 | spec: {replicas: 1}
+  | ^^^^ upstream's value
+  |
+  = resource: Deployment.apps/web
+  = path: /spec/replicas
+  = help: write a patch for it, or take the change back
+
+overlays/lab/patches/pin.yaml:2:1: note[unguarded]: a replace without `was:` overwrites whatever upstream has there (patch pin)
+
+not ok: 1 overlay, 2 patches, 4 departures, 1 undocumented, 1 error, 1 note
+";
+        assert_eq!(text(&sample::report(), Dress::Plain), wanted);
+    }
+
+    #[test]
+    fn colour_adds_nothing_but_colour() {
+        let coloured = text(&sample::report(), Dress::Coloured);
+        assert!(coloured.contains("\u{1b}["), "{coloured}");
+        assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), text(&sample::report(), Dress::Plain));
+    }
+
+    #[test]
+    fn values_of_a_file_are_shortened_and_safe() {
+        let mut report = sample::report();
+        let departure = &mut report.overlays[0].patches[0].departures[0];
+        departure.after = Some(json!(format!("\u{1b}[2J{}\u{202e}", "ä".repeat(500))));
+        departure.path = format!("/{}", "long".repeat(20));
+        let shown = text(&report, Dress::Plain);
+        assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown}");
+        let line = format!("          \"\\u001b[2J{}…{}\\u202E\"\n", "ä".repeat(26), "ä".repeat(33));
+        assert!(shown.contains(&line), "{shown}");
+    }
+
+    #[test]
+    fn a_whole_document_and_a_patch_without_effect_are_said_in_words() {
+        let mut report = sample::report();
+        let patches = &mut report.overlays[0].patches;
+        patches[0].departures.clear();
+        patches[1].departures.truncate(1);
+        let departure = &mut patches[1].departures[0];
+        *departure = Departure {
+            change: ChangeKind::Remove,
+            path: String::new(),
+            before: Some(json!({"kind": "Deployment"})),
+            after: None,
+            ..departure.clone()
+        };
+        let shown = text(&report, Dress::Plain);
+        assert!(shown.contains("are\n    changes nothing\n\n"), "{shown}");
+        assert!(shown.contains("      - the document: {\"kind\":\"Deployment\"}\n"), "{shown}");
+    }
+
+    #[test]
+    fn a_long_list_of_documents_is_counted() {
+        let mut report = sample::report();
+        report.overlays[0].documents.left_out = (0..30).map(|n| format!("ConfigMap/c{n}")).collect();
+        let shown = text(&report, Dress::Plain);
+        assert!(shown.contains("            ConfigMap/c23\n            and 6 more\n"), "{shown}");
+    }
+}
