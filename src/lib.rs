@@ -8,6 +8,7 @@
 //! | [`diag`] | findings as data: codes, places, messages |
 //! | [`fsio`] | the disk: bounded reads, atomic writes |
 //! | [`layer`] | bases with their locks, overlays, and which files they may name |
+//! | [`resource`] | what a resource is called, what a target means, what tells list items apart |
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 //! | [`report`] | what `verify` and `explain` found, and its text in each format |
 
@@ -17,4 +18,5 @@ pub mod diag;
 pub mod fsio;
 pub mod layer;
 pub mod report;
+pub mod resource;
 pub mod yaml;

@@ -196,8 +196,9 @@ pub fn nearest<'c>(wanted: &str, candidates: impl IntoIterator<Item = &'c str>) 
 /// How long a word may be, in characters, to take part in [`nearest`]: its cost is the product of two lengths.
 const MAX_NEAR: usize = 128;
 
-/// Edits (insert, delete, replace, swap of neighbours) between two words, letter case ignored.
-fn distance(a: &str, b: &str) -> usize {
+/// Edits (insert, delete, replace, swap of neighbours) between two words, letter case ignored. Only the first
+/// characters of long words count.
+pub fn distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.to_lowercase().chars().take(MAX_NEAR).collect();
     let b: Vec<char> = b.to_lowercase().chars().take(MAX_NEAR).collect();
     let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
