@@ -5,18 +5,21 @@
 //! | [`yaml`] | documents with byte spans, values as Kubernetes reads them, edits of byte ranges |
 //! | [`change`] | one change of one document, what every editor takes |
 //! | [`config`] | the files that people write for this program, read with places |
+//! | [`patch`] | patches: their files, their paths, and what they do to a value |
 //! | [`diag`] | findings as data: codes, places, messages |
 //! | [`fsio`] | the disk: bounded reads, atomic writes |
 //! | [`layer`] | bases with their locks, overlays, and which files they may name |
 //! | [`resource`] | what a resource is called, what a target means, what tells list items apart |
-#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 //! | [`report`] | what `verify` and `explain` found, and its text in each format |
+
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
 pub mod change;
 pub mod config;
 pub mod diag;
 pub mod fsio;
 pub mod layer;
+pub mod patch;
 pub mod report;
 pub mod resource;
 pub mod yaml;
