@@ -11,10 +11,11 @@
 //! | [`layer`] | bases with their locks, overlays, and which files they may name |
 //! | [`resource`] | what a resource is called, what a target means, what tells list items apart |
 //! | [`report`] | what `verify` and `explain` found, and its text in each format |
-
+//! | [`cli`] | the edge: arguments, terminal, environment, exit codes |
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
 pub mod change;
+pub mod cli;
 pub mod config;
 pub mod diag;
 pub mod fsio;

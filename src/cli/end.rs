@@ -1,0 +1,122 @@
+//! How a run ends: with an exit code, or with the failure that kept it from running.
+
+use std::io;
+use std::process::ExitCode;
+
+use crate::diag::visible::visible;
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::fsio::FsError;
+
+/// How a run that could run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Nothing is wrong.
+    Clean,
+    /// The content of a file is wrong.
+    Wrong,
+    /// A file could not be read, and nothing else is wrong.
+    CouldNotRun,
+}
+
+impl End {
+    /// The end that findings call for. Under `strict`, a warning is as bad as an error.
+    pub fn of<'d>(findings: impl IntoIterator<Item = &'d Diagnostic>, strict: bool) -> End {
+        let mut end = End::Clean;
+        for finding in findings {
+            match finding.severity {
+                Severity::Error if finding.code == Code::FileUnreadable => end = End::CouldNotRun,
+                Severity::Error => return End::Wrong,
+                Severity::Warning if strict => return End::Wrong,
+                Severity::Warning | Severity::Note => {}
+            }
+        }
+        end
+    }
+}
+
+impl From<End> for ExitCode {
+    fn from(end: End) -> ExitCode {
+        ExitCode::from(match end {
+            End::Clean => 0,
+            End::Wrong => 1,
+            End::CouldNotRun => 2,
+        })
+    }
+}
+
+/// Why a command could not run. What is wrong with the *content* of a file is a finding instead.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The disk refused.
+    #[error(transparent)]
+    Disk(#[from] FsError),
+    /// The current folder is gone, or closed to us.
+    #[error("the current folder cannot be read: {0}")]
+    CurrentFolder(io::Error),
+    /// What was to be printed could not be.
+    #[error("standard output cannot be written: {0}")]
+    Output(io::Error),
+}
+
+impl Failure {
+    /// What to do about it.
+    fn help(&self) -> &'static str {
+        match self {
+            Failure::Disk(FsError::Missing { .. }) => "check the name, and the folder that you are in",
+            Failure::Disk(FsError::NotRegular { .. }) => "name a regular file",
+            Failure::Disk(FsError::TooLarge { .. }) => "a manifest is smaller than this; is it the right file?",
+            Failure::Disk(FsError::NotText { .. }) => "save the file as UTF-8",
+            Failure::Disk(FsError::Io { .. }) => "check the permissions of the file and of the folders above it",
+            Failure::Disk(FsError::HalfWritten { .. }) => "see what `git status` says before you go on",
+            Failure::CurrentFolder(_) => "change to a folder that exists",
+            Failure::Output(_) => "check that its disk has room and that it is open",
+        }
+    }
+
+    /// The failure as it is told on standard error.
+    pub fn told(&self) -> String {
+        format!("error: {}\n  = help: {}\n", visible(&self.to_string()), self.help())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end(codes: &[Code], strict: bool) -> End {
+        let findings: Vec<_> = codes.iter().map(|code| Diagnostic::new(*code, "m")).collect();
+        End::of(&findings, strict)
+    }
+
+    #[test]
+    fn errors_decide_and_warnings_do_when_strict() {
+        assert_eq!(end(&[], true), End::Clean);
+        assert_eq!(end(&[Code::Unguarded, Code::ReviewDue], false), End::Clean);
+        assert_eq!(end(&[Code::Unguarded], true), End::Clean);
+        assert_eq!(end(&[Code::ReviewDue], true), End::Wrong);
+        assert_eq!(end(&[Code::ReviewDue, Code::Syntax], false), End::Wrong);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_decides_only_where_nothing_else_is_wrong() {
+        assert_eq!(end(&[Code::FileUnreadable, Code::ReviewDue], false), End::CouldNotRun);
+        assert_eq!(end(&[Code::FileUnreadable, Code::Syntax], false), End::Wrong);
+        assert_eq!(end(&[Code::Syntax, Code::FileUnreadable], false), End::Wrong);
+    }
+
+    #[test]
+    fn a_failure_says_what_to_do() {
+        let missing = Failure::from(FsError::Missing { path: "over\u{1b}lays/x".into() });
+        assert_eq!(
+            missing.told(),
+            "error: over\\x1Blays/x: no such file\n  = help: check the name, and the folder that you are in\n"
+        );
+        let refused = io::Error::from_raw_os_error(13);
+        let refused = FsError::Io { action: "read", path: "overlays/x".into(), source: refused };
+        assert_eq!(
+            Failure::from(refused).told(),
+            "error: cannot read overlays/x: Permission denied (os error 13)\n  \
+             = help: check the permissions of the file and of the folders above it\n"
+        );
+    }
+}
