@@ -1,6 +1,11 @@
 //! YAML: documents with places, values as Kubernetes reads them, and edits of byte ranges.
 //!
-//! Nothing here knows of Kubernetes' resources, of patches or of files. `tree` reads one document into nodes with
-//! byte spans.
+//! Nothing here knows of Kubernetes' resources, of patches or of files. `stream` cuts a text into documents, `tree`
+//! reads one of them into nodes with byte spans, `scalar` says what a scalar means, and `load` makes values of trees,
+//! their numbers spelled as `number` says.
 
+pub mod load;
+pub mod number;
+pub mod scalar;
+pub mod stream;
 pub mod tree;

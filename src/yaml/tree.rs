@@ -168,6 +168,11 @@ impl Tree {
         &self.nodes[id.0 as usize]
     }
 
+    /// All nodes with their names, each before what it contains.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        (0..).map(NodeId).zip(&self.nodes)
+    }
+
     /// All comments, from `#` to the end of the line, in order.
     pub fn comments(&self) -> &[Bytes] {
         &self.comments

@@ -1,0 +1,471 @@
+//! The value of a document, as Kubernetes reads it.
+//!
+//! Aliases are expanded, merge keys merged, keys turned into texts, and of doubled keys the last one counts, all as
+//! go-yaml v2 and `sigs.k8s.io/yaml` do it. What the text spells is `yaml::tree`'s; what one scalar means is
+//! `yaml::scalar`'s. Nothing here knows what the value is for.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::scalar::{self, ScalarError};
+use super::tree::{Bytes, Entry, Item, Kind, MAX_DEPTH, Node, NodeId, Style, SyntaxError, Tree};
+
+/// How many nodes the aliases of one document may expand to, altogether.
+pub const MAX_ALIAS_NODES: usize = 400_000;
+
+/// How many bytes of scalars and keys the aliases of one document may expand to, altogether.
+pub const MAX_ALIAS_BYTES: usize = 16 << 20;
+
+/// A document that was read.
+#[derive(Debug, PartialEq)]
+pub struct Loaded {
+    /// What it says; null for a document without content. Its numbers are spelled as `yaml::number` says.
+    pub value: Value,
+    /// The keys that stand more than once in their mapping, in order.
+    pub duplicates: Vec<Duplicate>,
+}
+
+/// A key that is in its mapping already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Duplicate {
+    /// The key as a text.
+    pub key: String,
+    /// Where the mapping has it first.
+    pub first: Bytes,
+    /// Where it stands again. Where it stands more than twice, each later place is a duplicate of its own.
+    pub second: Bytes,
+}
+
+/// Why a document has no value, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct LoadError {
+    /// What is wrong.
+    pub problem: Problem,
+    /// The bytes that are.
+    pub at: Bytes,
+}
+
+/// What can be wrong with a document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// It is not YAML.
+    #[error("{0}")]
+    Syntax(String),
+    /// A scalar has no value.
+    #[error(transparent)]
+    Scalar(#[from] ScalarError),
+    /// A key is a list or a mapping.
+    #[error("a mapping key must be a text, not a list or a mapping")]
+    CollectionAsKey,
+    /// A `<<` merges something else than mappings.
+    #[error("`<<` merges a mapping or a list of mappings")]
+    MergeOfNoMapping,
+    /// An alias stands for a node that it is part of.
+    #[error("this alias stands for a node that contains it")]
+    Cycle,
+    /// The aliases expand to too many nodes.
+    #[error("the aliases of this document expand to more than {MAX_ALIAS_NODES} nodes")]
+    TooManyNodes,
+    /// The aliases expand to too many bytes.
+    #[error("the aliases of this document expand to more than {MAX_ALIAS_BYTES} bytes")]
+    TooManyBytes,
+    /// The aliases nest collections too deeply.
+    #[error("nested deeper than {MAX_DEPTH} levels")]
+    TooDeep,
+}
+
+impl From<SyntaxError> for LoadError {
+    fn from(error: SyntaxError) -> Self {
+        LoadError { problem: Problem::Syntax(error.message), at: error.offset..error.offset }
+    }
+}
+
+/// Reads the one document of a text.
+pub fn load_text(text: &str) -> Result<Loaded, LoadError> {
+    load(&Tree::parse(text)?, text)
+}
+
+/// Reads a tree that was parsed from `text`.
+///
+/// A final newline that the text lacks is added in thought, as kubectl does it: it is part of a literal that the text
+/// ends with.
+pub fn load(tree: &Tree, text: &str) -> Result<Loaded, LoadError> {
+    if ends_in_open_block_scalar(tree, text) {
+        return Loader::new(&Tree::parse(&format!("{text}\n"))?).run();
+    }
+    Loader::new(tree).run()
+}
+
+fn ends_in_open_block_scalar(tree: &Tree, text: &str) -> bool {
+    let last = tree.nodes().last();
+    !text.ends_with(['\n', '\r']) && last.and_then(|(_, node)| node.style()).is_some_and(Style::is_block)
+}
+
+/// The bare scalars of a document, keys among them, that YAML 1.1, YAML 1.2 and Kubernetes do not all read alike. A
+/// merge key is none.
+pub fn ambiguous_scalars(tree: &Tree) -> Vec<NodeId> {
+    let ambiguous = |node: &Node| match &node.kind {
+        Kind::Scalar { style: Style::Plain, text } if node.tag.is_none() => {
+            text != "<<" && scalar::ambiguous(text).is_some()
+        }
+        _ => false,
+    };
+    tree.nodes().filter(|(_, node)| ambiguous(node)).map(|(id, _)| id).collect()
+}
+
+/// The node at a plain path: mapping keys as texts, list indices in decimal. Aliases on the way are followed, and so
+/// are merges; the node itself may be an alias. `None` where nothing is there, or the document has no value.
+pub fn find<S: AsRef<str>>(tree: &Tree, path: &[S]) -> Option<NodeId> {
+    let mut at = tree.root()?;
+    for token in path {
+        at = child(tree, tree.resolve(at), token.as_ref())?;
+    }
+    Some(at)
+}
+
+fn child(tree: &Tree, of: NodeId, token: &str) -> Option<NodeId> {
+    match &tree.node(of).kind {
+        Kind::Sequence { items, .. } => {
+            let index = token.parse::<usize>().ok().filter(|index| index.to_string() == token)?;
+            items.get(index).map(|item| item.node)
+        }
+        Kind::Mapping { entries, .. } => entry_value(tree, entries, token),
+        _ => None,
+    }
+}
+
+/// The value that counts for a key: the last one, merged or not. It gives up where merges multiply without bound.
+fn entry_value(tree: &Tree, entries: &[Entry], token: &str) -> Option<NodeId> {
+    let mut steps = MAX_ALIAS_NODES;
+    let mut pending = vec![entries.iter().rev()];
+    while let Some(mut entries) = pending.pop() {
+        let Some(entry) = entries.next() else { continue };
+        pending.push(entries);
+        steps = steps.checked_sub(1)?;
+        if !is_merge(tree.node(entry.key)) {
+            if key_text(tree, entry.key).is_ok_and(|key| key == token) {
+                return Some(entry.value);
+            }
+            continue;
+        }
+        let sources = merge_sources(tree, entry.value).ok()?;
+        steps = steps.checked_sub(sources.len())?;
+        for source in sources.into_iter().rev() {
+            let Kind::Mapping { entries, .. } = &tree.node(source).kind else { continue };
+            pending.push(entries.iter().rev());
+        }
+    }
+    None
+}
+
+fn is_merge(key: &Node) -> bool {
+    match &key.kind {
+        Kind::Scalar { style, text } => scalar::is_merge(text, *style, tag_name(key)),
+        _ => false,
+    }
+}
+
+fn tag_name(node: &Node) -> Option<&str> {
+    node.tag.as_ref().map(|tag| tag.name.as_str())
+}
+
+/// The text of a key. An alias of a scalar may be one.
+fn key_text(tree: &Tree, id: NodeId) -> Result<Cow<'_, str>, LoadError> {
+    let node = tree.node(tree.resolve(id));
+    let error = |problem| LoadError { problem, at: tree.node(id).span.clone() };
+    match &node.kind {
+        Kind::Scalar { style, text } => scalar::key(text, *style, tag_name(node)).map_err(|e| error(e.into())),
+        _ => Err(error(Problem::CollectionAsKey)),
+    }
+}
+
+/// The mappings that a `<<` merges, the one that takes precedence first.
+fn merge_sources(tree: &Tree, id: NodeId) -> Result<Vec<NodeId>, LoadError> {
+    let mapping = |id: NodeId| match tree.node(tree.resolve(id)).kind {
+        Kind::Mapping { .. } => Ok(tree.resolve(id)),
+        _ => Err(LoadError { problem: Problem::MergeOfNoMapping, at: tree.node(id).span.clone() }),
+    };
+    match &tree.node(id).kind {
+        Kind::Sequence { items, .. } => items.iter().map(|item| mapping(item.node)).collect(),
+        _ => Ok(vec![mapping(id)?]),
+    }
+}
+
+struct Loader<'t> {
+    tree: &'t Tree,
+    /// The collections that are being read, outermost first.
+    open: Vec<NodeId>,
+    /// How many aliases and merges stand around the node that is being read.
+    expanding: usize,
+    nodes_left: usize,
+    bytes_left: usize,
+    duplicates: Vec<Duplicate>,
+}
+
+impl<'t> Loader<'t> {
+    fn new(tree: &'t Tree) -> Self {
+        Loader {
+            tree,
+            open: Vec::new(),
+            expanding: 0,
+            nodes_left: MAX_ALIAS_NODES,
+            bytes_left: MAX_ALIAS_BYTES,
+            duplicates: Vec::new(),
+        }
+    }
+
+    fn run(mut self) -> Result<Loaded, LoadError> {
+        let value = self.tree.root().map_or(Ok(Value::Null), |root| self.value(root))?;
+        Ok(Loaded { value, duplicates: self.duplicates })
+    }
+
+    fn error<T>(&self, problem: impl Into<Problem>, id: NodeId) -> Result<T, LoadError> {
+        Err(LoadError { problem: problem.into(), at: self.tree.node(id).span.clone() })
+    }
+
+    fn value(&mut self, id: NodeId) -> Result<Value, LoadError> {
+        let node = self.tree.node(id);
+        match &node.kind {
+            Kind::Scalar { style, text } => {
+                self.spend(id, text.len())?;
+                scalar::resolve(text, *style, tag_name(node)).or_else(|e| self.error(e, id))
+            }
+            Kind::Alias { target } => self.expand(id, *target, |loader| loader.value(*target)),
+            Kind::Sequence { items, .. } => self.within(id, |loader| loader.items(items)),
+            Kind::Mapping { entries, .. } => self.within(id, |loader| {
+                let mut map = Map::with_capacity(entries.len());
+                loader.entries(entries, &mut map)?;
+                Ok(Value::Object(map))
+            }),
+        }
+    }
+
+    fn items(&mut self, items: &[Item]) -> Result<Value, LoadError> {
+        items.iter().map(|item| self.value(item.node)).collect::<Result<_, _>>().map(Value::Array)
+    }
+
+    fn entries(&mut self, entries: &'t [Entry], map: &mut Map<String, Value>) -> Result<(), LoadError> {
+        let mut collisions = false;
+        for entry in entries {
+            if is_merge(self.tree.node(entry.key)) {
+                self.merge(entry.value, map)?;
+                continue;
+            }
+            let key = key_text(self.tree, entry.key)?.into_owned();
+            self.spend(entry.key, key.len())?;
+            let value = self.value(entry.value)?;
+            collisions |= map.insert(key, value).is_some();
+        }
+        if collisions && self.expanding == 0 {
+            self.note_duplicates(entries)?;
+        }
+        Ok(())
+    }
+
+    /// Sets what a `<<` merges, over what is there: go-yaml v2 goes by the order in the text alone.
+    fn merge(&mut self, id: NodeId, map: &mut Map<String, Value>) -> Result<(), LoadError> {
+        let tree = self.tree;
+        for source in merge_sources(tree, id)?.into_iter().rev() {
+            let Kind::Mapping { entries, .. } = &tree.node(source).kind else { continue };
+            self.expand(id, source, |loader| loader.within(source, |loader| loader.entries(entries, map)))?;
+        }
+        Ok(())
+    }
+
+    fn note_duplicates(&mut self, entries: &'t [Entry]) -> Result<(), LoadError> {
+        let tree = self.tree;
+        let mut first: HashMap<Cow<'t, str>, NodeId> = HashMap::with_capacity(entries.len());
+        for entry in entries.iter().filter(|entry| !is_merge(tree.node(entry.key))) {
+            let key = key_text(tree, entry.key)?;
+            let earlier = *first.entry(key.clone()).or_insert(entry.key);
+            if earlier != entry.key {
+                self.duplicates.push(Duplicate {
+                    key: key.into_owned(),
+                    first: tree.node(earlier).span.clone(),
+                    second: tree.node(entry.key).span.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the node that an alias or a merge at `id` stands for, on the budget.
+    fn expand<T>(
+        &mut self,
+        id: NodeId,
+        target: NodeId,
+        read: impl FnOnce(&mut Self) -> Result<T, LoadError>,
+    ) -> Result<T, LoadError> {
+        if self.open.contains(&target) {
+            return self.error(Problem::Cycle, id);
+        }
+        self.expanding += 1;
+        let result = read(self);
+        self.expanding -= 1;
+        result
+    }
+
+    /// Reads the children of a collection.
+    fn within<T>(&mut self, id: NodeId, read: impl FnOnce(&mut Self) -> Result<T, LoadError>) -> Result<T, LoadError> {
+        self.spend(id, 0)?;
+        if self.open.len() >= MAX_DEPTH {
+            return self.error(Problem::TooDeep, id);
+        }
+        self.open.push(id);
+        let result = read(self);
+        self.open.pop();
+        result
+    }
+
+    /// Takes one node with so many bytes off the budget, if it is read through an alias.
+    fn spend(&mut self, id: NodeId, bytes: usize) -> Result<(), LoadError> {
+        if self.expanding == 0 {
+            return Ok(());
+        }
+        let Some(nodes) = self.nodes_left.checked_sub(1) else { return self.error(Problem::TooManyNodes, id) };
+        let Some(bytes) = self.bytes_left.checked_sub(bytes) else { return self.error(Problem::TooManyBytes, id) };
+        (self.nodes_left, self.bytes_left) = (nodes, bytes);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn value(text: &str) -> Value {
+        load_text(text).unwrap().value
+    }
+
+    fn problem(text: &str) -> (Problem, String) {
+        let error = load_text(text).unwrap_err();
+        (error.problem, text[error.at].to_owned())
+    }
+
+    #[test]
+    fn a_document_becomes_a_value() {
+        assert_eq!(
+            value("# c\n---\na: [1, 1.0, no, \"no\", ~]\nb:\n- x: |\n    t\n- 0644\n"),
+            json!({"a": [1, 1, false, "no", null], "b": [{"x": "t\n"}, 420]})
+        );
+        assert_eq!(value("# nothing\n"), Value::Null);
+    }
+
+    #[test]
+    fn keys_are_texts() {
+        assert_eq!(
+            value("1: a\nno: b\n1.5: c\n\"no\": d\n&k k: 1\n"),
+            json!({"1": "a", "false": "b", "1.5": "c", "no": "d", "k": 1})
+        );
+        assert_eq!(value("&a x: *a\nz: {*a : 1}\n"), json!({"x": "x", "z": {"x": 1}}));
+        assert_eq!(problem("~: 1").0, Problem::Scalar(ScalarError::Key("null".into())));
+        assert_eq!(problem("a:\n  ? [x]\n  : 1\n"), (Problem::CollectionAsKey, "[x]".into()));
+    }
+
+    #[test]
+    fn merges_go_by_the_order_of_the_text() {
+        assert_eq!(value("b: &b {x: 1}\nc: {x: 0, <<: *b}\n")["c"], json!({"x": 1}));
+        assert_eq!(value("b: &b {x: 1}\nc: {<<: *b, x: 0}\n")["c"], json!({"x": 0}));
+        assert_eq!(value("c: {<<: [{x: 1}, {x: 2, z: 3}]}\n")["c"], json!({"x": 1, "z": 3}));
+        assert_eq!(value("c: {\"<<\": 1}\nd: <<\n"), json!({"c": {"<<": 1}, "d": "<<"}));
+        assert_eq!(problem("c: {<<: 1}"), (Problem::MergeOfNoMapping, "1".into()));
+        assert_eq!(problem("c: {<<: [{}, [x]]}"), (Problem::MergeOfNoMapping, "[x]".into()));
+    }
+
+    #[test]
+    fn of_doubled_keys_the_last_counts_and_all_are_told() {
+        let text = "a: 1\nb: {1: x, \"1\": z}\na: 2\na: 3\n";
+        let loaded = load_text(text).unwrap();
+        assert_eq!(loaded.value, json!({"a": 3, "b": {"1": "z"}}));
+        let places: Vec<_> =
+            loaded.duplicates.iter().map(|d| (d.key.as_str(), d.first.start, d.second.start)).collect();
+        assert_eq!(places, [("1", 9, 15), ("a", 0, 23), ("a", 0, 28)]);
+    }
+
+    #[test]
+    fn a_merged_key_is_no_duplicate() {
+        let text = "b: &b {x: 1, x: 2}\nc: {<<: *b, x: 0}\nd: *b\n";
+        assert_eq!(load_text(text).unwrap().duplicates.len(), 1);
+    }
+
+    #[test]
+    fn a_literal_at_the_end_is_read_with_a_final_newline() {
+        assert_eq!(value("a: |\n  x"), json!({"a": "x\n"}));
+        assert_eq!(value("- |+\n  x\n  "), json!(["x\n\n"]));
+        assert_eq!(value("a: |-\n  x"), json!({"a": "x"}));
+        assert_eq!(value("a: >\n  x\n  y"), json!({"a": "x y\n"}));
+        assert_eq!(value("a: x"), json!({"a": "x"}));
+    }
+
+    #[test]
+    fn cycles_are_errors() {
+        assert_eq!(problem("a: &a [*a]"), (Problem::Cycle, "*a".into()));
+        assert_eq!(problem("&a x: &b {y: {z: *b}}"), (Problem::Cycle, "*b".into()));
+        assert_eq!(problem("a: &a {<<: *a}"), (Problem::Cycle, "*a".into()));
+        assert_eq!(problem("a: &a {<<: [*a]}").0, Problem::Cycle);
+    }
+
+    #[test]
+    fn alias_bombs_are_errors() {
+        let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+        text.extend((1..9).map(|n| format!("a{n}: &a{n} [{}]\n", format!("*a{}, ", n - 1).repeat(10))));
+        assert_eq!(problem(&text).0, Problem::TooManyNodes);
+        let merges = text.replace("[x, x, x, x, x, x, x, x, x, x]", "{}").replace('[', "{<<: [").replace(']', "]}");
+        assert_eq!(problem(&merges).0, Problem::TooManyNodes);
+        let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(100_000), "*a, ".repeat(10_000));
+        assert_eq!(problem(&long).0, Problem::TooManyBytes);
+    }
+
+    #[test]
+    fn aliases_may_not_nest_without_bound() {
+        let mut text = "a0: &a0 []\n".to_owned();
+        text.extend((1..1000).map(|n| format!("a{n}: &a{n} [*a{}]\n", n - 1)));
+        assert_eq!(problem(&text).0, Problem::TooDeep);
+    }
+
+    #[test]
+    fn a_scalar_without_value_has_a_place() {
+        assert_eq!(problem("a: [.inf]"), (Problem::Scalar(ScalarError::NotFinite(".inf".into())), ".inf".into()));
+        assert_eq!(problem("a: [").1, "");
+    }
+
+    #[test]
+    fn nodes_are_found_by_path() {
+        let text =
+            "b: &b {x: 1, l: [p, {q: r}]}\nc: {x: 0, <<: [*b, {x: 9, w: 8}], l: [z]}\nd: *b\nno: 5\nx: 1\nx: 2\n";
+        let tree = Tree::parse(text).unwrap();
+        let at = |path: &[&str]| find(&tree, path).map(|id| &text[tree.node(id).span.clone()]);
+        assert_eq!(at(&["b", "l", "1", "q"]), Some("r"));
+        assert_eq!(at(&["d", "l", "0"]), Some("p"));
+        assert_eq!(at(&["d"]), Some("*b"));
+        assert_eq!(at(&["c", "x"]), Some("1"));
+        assert_eq!(at(&["c", "w"]), Some("8"));
+        assert_eq!(at(&["c", "l", "0"]), Some("z"));
+        assert_eq!(at(&["false"]), Some("5"));
+        assert_eq!(at(&["x"]), Some("2"));
+        assert_eq!(at(&[]), Some(&text[..text.len() - 1]));
+        for path in [&["b", "l", "01"], &["b", "l", "2"], &["b", "l", "-"], &["b", "z", "0"]] {
+            assert_eq!(at(path), None);
+        }
+    }
+
+    #[test]
+    fn a_search_through_endless_merges_ends() {
+        let text = format!("a: &a {{<<: [{}]}}\n", "*a, ".repeat(1000));
+        let tree = Tree::parse(&text).unwrap();
+        assert_eq!(find(&tree, &["a", "x"]), None);
+    }
+
+    #[test]
+    fn ambiguous_scalars_are_found_keys_among_them() {
+        let text = "on: [no, \"no\", !!str no, 0755, x]\na: &m {b: 12:30}\nc: {<<: *m}\n";
+        let tree = Tree::parse(text).unwrap();
+        let found: Vec<_> = ambiguous_scalars(&tree).into_iter().map(|id| &text[tree.node(id).span.clone()]).collect();
+        assert_eq!(found, ["on", "no", "0755", "12:30"]);
+    }
+}
