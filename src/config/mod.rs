@@ -16,6 +16,7 @@
 
 mod date;
 mod file;
+mod value;
 mod view;
 
 use std::ops::Range;
@@ -166,7 +167,7 @@ mod tests {
                 "3:1 unknown-key: the kind Thing has no key `nmae` (did you mean `name`?)",
                 "1:1 syntax: the key `name` is missing in the kind Thing (`name:` belongs to this mapping)",
                 "4:8 syntax: a text is expected, not a list (a text belongs here)",
-                "5:5 ambiguous-scalar: `yes` is not read alike by all readers of YAML (write `true`)",
+                "5:5 ambiguous-scalar: `yes` is not read alike by all readers of YAML (write `true`, or `\"yes\"` if the text is meant)",
                 "6:8 syntax: a whole number is expected, not `01` (a whole number belongs here)",
                 "7:6 syntax: a day of the calendar as YYYY-MM-DD is expected, not `2026-02-30` \
                  (a day of the calendar as YYYY-MM-DD belongs here)",

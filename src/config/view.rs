@@ -3,9 +3,12 @@
 use std::fmt;
 use std::ops::Range;
 
+use serde_json::Value;
+
 use super::file::File;
 use super::{Date, Findings, Spanned};
-use crate::diag::{Code, Diagnostic, Place};
+use crate::diag::Place;
+use crate::yaml::scalar;
 use crate::yaml::tree::{Kind, Node, NodeId, Style};
 
 /// One node of a [`File`]. Each question says what is expected; where the node is something else, the answer is `None`
@@ -80,6 +83,11 @@ impl<'f> View<'f> {
         matches!(self.get().kind, Kind::Sequence { .. })
     }
 
+    /// Another node of the same file.
+    pub(super) fn beside(&self, id: NodeId) -> View<'f> {
+        View::new(self.file, id)
+    }
+
     fn get(&self) -> &'f Node {
         self.file.tree().node(self.id)
     }
@@ -94,19 +102,13 @@ impl<'f> View<'f> {
 
     /// `true` or `false`, bare.
     pub fn boolean(&self, findings: &mut Findings) -> Option<Spanned<bool>> {
-        let node = self.get();
-        match (node.style(), node.text().unwrap_or_default()) {
-            (Some(Style::Plain), "true") => Some(self.spanned(true)),
-            (Some(Style::Plain), "false") => Some(self.spanned(false)),
-            (Some(Style::Plain), text) if is_old_boolean(text) => {
-                let meant = matches!(text.to_ascii_lowercase().as_str(), "y" | "yes" | "on" | "true");
-                let message = format!("`{text}` is not read alike by all readers of YAML");
-                findings
-                    .add(Diagnostic::new(Code::AmbiguousScalar, message).at(self.place(), format!("write `{meant}`")));
-                None
+        if let Kind::Scalar { style, text } = &self.get().kind {
+            self.check_alike(*style, text, findings)?;
+            if let Ok(Value::Bool(value)) = scalar::resolve(text, *style, None) {
+                return Some(self.spanned(value));
             }
-            _ => self.unexpected("`true` or `false`", findings),
         }
+        self.unexpected("`true` or `false`", findings)
     }
 
     /// A whole number that is not negative, in decimal digits without a leading zero.
@@ -239,9 +241,4 @@ impl<'a, 'f> IntoIterator for &'a Fields<'f> {
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
-}
-
-/// Whether YAML 1.1 takes the text for a boolean.
-fn is_old_boolean(text: &str) -> bool {
-    matches!(text.to_ascii_lowercase().as_str(), "y" | "yes" | "on" | "n" | "no" | "off" | "true" | "false")
 }
