@@ -53,3 +53,21 @@ fn every_section_tells_severity_example_and_mending() {
         assert!(body.contains("\n**Mend it:** "), "{code} does not say how to mend it: {body}");
     }
 }
+
+/// Cases that show how a run goes, and no finding, begin with this.
+const RUN_CASES: &str = "run-";
+
+#[test]
+fn every_case_is_named_after_a_code() {
+    let folders = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")).unwrap();
+    let names = folders.map(|entry| entry.unwrap()).filter(|e| e.path().is_dir()).map(|e| e.file_name());
+    let names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+    let is_code = |name: &str| {
+        Code::ALL
+            .iter()
+            .any(|c| name.strip_prefix(c.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-')))
+    };
+    let others: Vec<_> =
+        names.iter().filter(|name| !name.starts_with('_') && !name.starts_with(RUN_CASES) && !is_code(name)).collect();
+    assert!(others.is_empty(), "{others:?} begin with no code");
+}

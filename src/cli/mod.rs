@@ -9,3 +9,99 @@ pub mod explain;
 pub mod terminal;
 pub mod vendor;
 pub mod verify;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use end::{End, Failure};
+use terminal::{ColorWhen, Terminal};
+
+/// Vendor a published Kubernetes manifest, patch it losslessly, and prove that only the patches differ
+#[derive(Parser, Debug)]
+#[command(
+    name = "overlay",
+    version,
+    max_term_width = 100,
+    after_help = "\
+Examples:
+  overlay build overlays/lab      print upstream's manifest with the patches applied
+  overlay verify                  prove of every overlay here that nothing else differs
+  overlay diff overlays/lab       see each change under the name of its patch
+  overlay explain overlays/lab    read what departs, and why
+  overlay vendor base/net         take in what base.yaml names, and lock it
+
+Exit codes: 0 clean, 1 something is wrong in the content of a file, 2 could not run."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    shared: Shared,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Args, Debug)]
+pub struct Shared {
+    /// No file outside this folder is read; by default, the nearest folder above that has a .git
+    #[arg(long, global = true, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// When to colour; `auto` means on a terminal, as `NO_COLOR` and `CLICOLOR_FORCE` have it
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "auto|always|never",
+        hide_possible_values = true,
+        default_value_t
+    )]
+    pub color: ColorWhen,
+}
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+enum Command {}
+
+/// What a command works with.
+pub struct Context {
+    /// Where it writes.
+    pub terminal: Terminal<'static>,
+    /// The root that was asked for.
+    pub root: Option<PathBuf>,
+}
+
+impl Context {
+    /// The current folder.
+    #[allow(clippy::disallowed_methods, reason = "here the edge finds out where it is")]
+    pub fn current(&self) -> Result<PathBuf, Failure> {
+        std::env::current_dir().map_err(Failure::CurrentFolder)
+    }
+}
+
+/// Runs the command that the arguments ask for, in this process.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(usage) => return tell_usage(&usage),
+    };
+    let terminal = Terminal::of_process(cli.shared.color);
+    let mut context = Context { terminal, root: cli.shared.root };
+    let end = run(&cli.command, &mut context).unwrap_or_else(|failure| {
+        context.terminal.aside(&failure.told());
+        End::CouldNotRun
+    });
+    end.into()
+}
+
+fn run(command: &Command, _: &mut Context) -> Result<End, Failure> {
+    match *command {}
+}
+
+/// Prints the help that was asked for, or says what is wrong with the arguments.
+fn tell_usage(usage: &clap::Error) -> ExitCode {
+    // Where it cannot be written there is nobody to tell.
+    let _ = usage.print();
+    ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
+}
