@@ -2,8 +2,9 @@
 //! folders.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may read the project's files, and fail")]
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use overlay::diag::Code;
 
@@ -57,17 +58,54 @@ fn every_section_tells_severity_example_and_mending() {
 /// Cases that show how a run goes, and no finding, begin with this.
 const RUN_CASES: &str = "run-";
 
+/// Codes that no case can show: they need the network, or a mistake of this program.
+const WITHOUT_CASE: [Code; 6] = [
+    Code::UpstreamChanged,
+    Code::UpstreamGone,
+    Code::TagMoved,
+    Code::DigestGone,
+    Code::RegistryUnknown,
+    Code::Internal,
+];
+
+/// The folders of cases by name, without what cases share.
+fn case_folders() -> BTreeMap<String, PathBuf> {
+    let folders = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")).unwrap();
+    let folders = folders.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
+    let named = folders.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), path));
+    named.filter(|(name, _)| !name.starts_with('_')).collect()
+}
+
+/// Whether a folder's name is a code, or begins with one and a `-`.
+fn is_case_of(name: &str, code: Code) -> bool {
+    name.strip_prefix(code.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+}
+
 #[test]
 fn every_case_is_named_after_a_code() {
-    let folders = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")).unwrap();
-    let names = folders.map(|entry| entry.unwrap()).filter(|e| e.path().is_dir()).map(|e| e.file_name());
-    let names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
-    let is_code = |name: &str| {
-        Code::ALL
-            .iter()
-            .any(|c| name.strip_prefix(c.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-')))
-    };
-    let others: Vec<_> =
-        names.iter().filter(|name| !name.starts_with('_') && !name.starts_with(RUN_CASES) && !is_code(name)).collect();
+    let named = |name: &String| name.starts_with(RUN_CASES) || Code::ALL.iter().any(|code| is_case_of(name, *code));
+    let others: Vec<_> = case_folders().into_keys().filter(|name| !named(name)).collect();
     assert!(others.is_empty(), "{others:?} begin with no code");
+}
+
+#[test]
+#[ignore = "cases are written as their findings become producible"]
+fn every_code_has_a_case() {
+    let folders = case_folders();
+    let has_case = |code: &Code| folders.contains_key(code.as_str());
+    let missing: Vec<_> = Code::ALL.iter().filter(|code| !WITHOUT_CASE.contains(code) && !has_case(code)).collect();
+    assert!(missing.is_empty(), "no folder under tests/cases for {missing:?}");
+}
+
+#[test]
+fn the_message_in_a_section_is_one_that_its_case_prints() {
+    let folders = case_folders();
+    for section in sections(&page()) {
+        let Some(folder) = folders.get(&section.code) else { continue };
+        let (_, example) = section.body.split_once("\n```text\n").unwrap();
+        let (message, _) = example.split_once('\n').unwrap();
+        let records = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+        let printed: String = records.map(|path| fs::read_to_string(path).unwrap()).collect();
+        assert!(printed.contains(message), "the case {} does not print {message:?}", section.code);
+    }
 }

@@ -222,6 +222,15 @@ error[path-missing]: nothing is at /binDri
     }
 
     #[test]
+    fn colour_adds_nothing_but_colour() {
+        let base = Source::new("base/multus.yaml", "binDir: x\n");
+        let finding = at("\u{7}path: /binDri", "/binDri").related(Place::new(&base, 0..6), "there").note("n").help("h");
+        let coloured = full(&finding, Dress::Coloured);
+        assert_ne!(coloured, full(&finding, Dress::Plain));
+        assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), full(&finding, Dress::Plain));
+    }
+
+    #[test]
     fn a_finding_without_a_place_has_no_arrow() {
         let diagnostic = Diagnostic::new(Code::ResultEmpty, "no document would be left").help("keep one");
         let text = "error[result-empty]: no document would be left\n |\n = help: keep one\n";
