@@ -3,5 +3,13 @@
 //! This part reads our own files from the disk (through `fsio`), holds vendored files against their lock, and decides
 //! which files an overlay may name. It knows nothing of how a patch is applied, of the network or of the terminal.
 
+pub mod base;
+pub mod check;
 pub mod digest;
+pub mod documents;
+pub mod lock;
+pub mod overlay;
 pub mod root;
+#[cfg(test)]
+mod testing;
+

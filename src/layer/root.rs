@@ -111,10 +111,10 @@ impl PathError {
         };
         match self {
             PathError::Outside { leads, root, .. } => finding
-                .note(format!("it would lead to {leads}"))
-                .note(format!("the root is {root}"))
-                .help("name a file below the root, or give a folder that holds both with --root"),
-            PathError::Missing { near: Some(near), .. } => finding.help(format!("did you mean {near}?")),
+                .note(format!("It would lead to {leads}."))
+                .note(format!("The root is {root}."))
+                .help("Name a file below the root, or widen the root with --root."),
+            PathError::Missing { near: Some(near), .. } => finding.help(format!("Did you mean {near}?")),
             _ => finding,
         }
     }
@@ -397,7 +397,7 @@ mod tests {
         let finding = error.diagnose(None);
         assert_eq!(finding.code, Code::PathOutsideRoot);
         let notes: Vec<String> = finding.notes.iter().map(|n| place.without_machine(n)).collect();
-        assert_eq!(notes, ["it would lead to /…/other/x", "the root is /…/repo"]);
+        assert_eq!(notes, ["It would lead to /…/other/x.", "The root is /…/repo."]);
     }
 
     #[test]
@@ -471,8 +471,8 @@ mod tests {
         };
         let (message, hints) = help("../../base/Multus/base.yaml");
         assert_eq!(message, "base/Multus: no such file");
-        assert_eq!(hints, ["did you mean base/multus?"]);
-        assert_eq!(help("../../base/mutlus").1, ["did you mean base/multus?"]);
+        assert_eq!(hints, ["Did you mean base/multus?"]);
+        assert_eq!(help("../../base/mutlus").1, ["Did you mean base/multus?"]);
         assert_eq!(help("../../base/multus/base.yaml/x").0, "base/multus/base.yaml/x: no such file");
         assert!(help("../../base/entirely-different").1.is_empty());
     }

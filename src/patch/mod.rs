@@ -13,3 +13,4 @@ pub mod path;
 mod read;
 
 pub use model::Patch;
+pub use read::target;

@@ -151,11 +151,16 @@ fn read_change(view: View<'_>, findings: &mut Findings) -> Option<Change> {
 fn read_target(fields: &Fields<'_>, findings: &mut Findings) -> Option<(Target, Range<usize>)> {
     let Some(view) = fields.given("target") else {
         let start = fields.view().span().start;
-        findings.add(target_empty(fields, fields.key_span("target").unwrap_or(start..start)));
+        findings.add(target_empty(fields.view(), fields.key_span("target").unwrap_or(start..start)));
         return None;
     };
+    Some((target(view, findings)?, view.span()))
+}
+
+/// The target that stands at `view`. One that asks for nothing is a `target-empty` finding.
+pub fn target(view: View<'_>, findings: &mut Findings) -> Option<Target> {
     if view.entries(findings)?.is_empty() {
-        findings.add(target_empty(fields, view.span()));
+        findings.add(target_empty(view, view.span()));
         return None;
     }
     let parts = view.fields("a target", TARGET_KEYS, findings)?;
@@ -171,12 +176,12 @@ fn read_target(fields: &Fields<'_>, findings: &mut Findings) -> Option<(Target, 
     target.labels = read_pairs(&parts, "labels", findings);
     target.annotations = read_pairs(&parts, "annotations", findings);
     match target.check() {
-        Ok(()) => Some((target, view.span())),
+        Ok(()) => Some(target),
         Err(TargetError::Empty) => {
             // Keys that are not known, and values that could not be read, have been told as that.
             let asks_nothing = parts.iter().len() > 0 && parts.iter().all(|e| e.value.is_mapping());
             if asks_nothing {
-                findings.add(target_empty(fields, view.span()));
+                findings.add(target_empty(view, view.span()));
             }
             None
         }
@@ -187,10 +192,10 @@ fn read_target(fields: &Fields<'_>, findings: &mut Findings) -> Option<(Target, 
     }
 }
 
-fn target_empty(fields: &Fields<'_>, span: Range<usize>) -> Diagnostic {
+fn target_empty(view: View<'_>, span: Range<usize>) -> Diagnostic {
     Diagnostic::new(Code::TargetEmpty, "the target is empty: it would mean every document")
-        .at(fields.view().file().place(span), "name the document here")
-        .help("Write `target: {kind: …, name: …}`.")
+        .at(view.file().place(span), "name the document here")
+        .help("Write `{kind: …, name: …}`.")
 }
 
 fn read_pairs(fields: &Fields<'_>, key: &str, findings: &mut Findings) -> Vec<(String, String)> {

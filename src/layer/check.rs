@@ -1,0 +1,217 @@
+//! A base held against its lock.
+//!
+//! Two depths: [`open`] holds the bytes of the vendored files against the recorded hashes, which is all that a build
+//! needs; [`contents`] reads every document and holds what it means against the recorded content digests.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::base::Base;
+use super::digest;
+use super::documents::{self, Document};
+use super::lock::{self, Lock, LockedDocument, LockedFile};
+use super::root::{PathError, Root};
+use crate::config::{self, Findings};
+use crate::diag::{Code, Diagnostic, Place, Source};
+use crate::fsio::FsError;
+use crate::resource::Identity;
+
+/// A vendored file whose bytes are those that the lock records.
+#[derive(Clone, Debug)]
+pub struct VendoredFile {
+    /// Its bytes, as text.
+    pub source: Arc<Source>,
+    /// What the lock says of it.
+    pub locked: LockedFile,
+}
+
+/// The lock of a base; `None` without one, or with one that cannot be taken, which the findings tell.
+pub fn lock(root: &Root, base: &Base, findings: &mut Findings) -> Option<Lock> {
+    let located = match root.resolve(&base.folder.path, lock::FILE_NAME) {
+        Ok(located) => located,
+        Err(PathError::Missing { .. }) => {
+            findings.add(not_locked(base, format!("{} has no {}", base.folder.name, lock::FILE_NAME)));
+            return None;
+        }
+        Err(error) => {
+            findings.add(error.diagnose(None));
+            return None;
+        }
+    };
+    let bytes = match root.read(&located) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            findings.add(Diagnostic::new(Code::FileUnreadable, error.to_string()));
+            return None;
+        }
+    };
+    let source = findings.keep(config::source(located.name, &bytes))?;
+    Lock::read(&source, findings)
+}
+
+/// The vendored files of a base in order, their bytes held against the lock. `None` where anything is not as the lock
+/// says; the findings tell what differs.
+pub fn open(root: &Root, base: &Base, findings: &mut Findings) -> Option<Vec<VendoredFile>> {
+    let lock = lock(root, base, findings)?;
+    if let Some(problem) = uncovered(base, &lock) {
+        findings.add(not_locked(base, problem));
+        return None;
+    }
+    let files: Vec<Option<VendoredFile>> =
+        lock.files.into_iter().map(|locked| vendored_file(root, base, locked, findings)).collect();
+    files.into_iter().collect()
+}
+
+/// Holds what every document of the vendored files means against the lock.
+pub fn contents(base: &Base, files: &[VendoredFile], findings: &mut Findings) {
+    for file in files {
+        if let Some(differences) = differences(&file.source, &file.locked, findings) {
+            findings.extend(differences.into_iter().map(|d| d.help(vendor_help(base))));
+        }
+    }
+}
+
+/// Why the lock is not one of this `base.yaml`, if it is not.
+fn uncovered(base: &Base, lock: &Lock) -> Option<String> {
+    let wanted: Vec<_> = base.files.iter().map(|f| (base.origin.address(f), f.vendored.as_str())).collect();
+    let locked: Vec<_> = lock.files.iter().map(|f| (Some(f.address.clone()), f.vendored.name.as_str())).collect();
+    if wanted != locked {
+        return Some(format!("{} names other files than {} records", base.source.name, lock::FILE_NAME));
+    }
+    let documents = lock.files.iter().flat_map(|f| &f.documents);
+    let other = documents.into_iter().find(|d| !keep_agrees(base, d))?;
+    let (is, should) = if other.kept { ("kept", "leaves it out") } else { ("left out", "keeps it") };
+    Some(format!("{} is {is} in {}, but `keep` of {} {should}", other.identity, lock::FILE_NAME, base.source.name))
+}
+
+/// Whether `keep` can have led to what the lock says of a document. A target with labels or annotations cannot be
+/// asked without the document.
+fn keep_agrees(base: &Base, document: &LockedDocument) -> bool {
+    let Some(keep) = &base.keep else { return document.kept };
+    let mut fitting = keep.iter().filter(|t| t.value.may_match(&document.identity));
+    if document.kept {
+        fitting.next().is_some()
+    } else {
+        fitting.all(|t| !(t.value.labels.is_empty() && t.value.annotations.is_empty()))
+    }
+}
+
+fn vendored_file(root: &Root, base: &Base, locked: LockedFile, findings: &mut Findings) -> Option<VendoredFile> {
+    let name = &locked.vendored.name;
+    let located = match root.resolve(&base.folder.path, name) {
+        Ok(located) => located,
+        Err(PathError::Missing { at, .. }) => {
+            let finding = Diagnostic::new(Code::BaseFileChanged, format!("the vendored file {at} is missing"));
+            findings.add(finding.help(vendor_help(base)));
+            return None;
+        }
+        Err(error) => {
+            findings.add(error.diagnose(None));
+            return None;
+        }
+    };
+    let bytes = match root.read(&located) {
+        Ok(bytes) => bytes,
+        Err(error @ (FsError::NotText { .. } | FsError::TooLarge { .. })) => {
+            findings.add(Diagnostic::new(Code::BaseFileChanged, error.to_string()).help(vendor_help(base)));
+            return None;
+        }
+        Err(error) => {
+            findings.add(Diagnostic::new(Code::FileUnreadable, error.to_string()));
+            return None;
+        }
+    };
+    let found = digest::sha256(&bytes);
+    if found == locked.vendored.sha256 {
+        let source = findings.keep(config::source(located.name, &bytes))?;
+        return Some(VendoredFile { source, locked });
+    }
+    findings.extend(changed(base, located.name, &bytes, &found, &locked));
+    None
+}
+
+/// What is to be said of a vendored file with other bytes: that, and which documents mean something else.
+fn changed(base: &Base, name: String, bytes: &[u8], found: &str, locked: &LockedFile) -> Vec<Diagnostic> {
+    let sizes = format!("It has {} bytes, the lock records {}.", bytes.len(), locked.vendored.size);
+    let hashes = format!("Its sha256 is {found}, the lock records {}.", locked.vendored.sha256);
+    let message = format!("{name} is not the file that {} records", lock::FILE_NAME);
+    let finding = Diagnostic::new(Code::BaseFileChanged, message).note(sizes).note(hashes);
+    let mut inner = Findings::new();
+    let source = inner.keep(config::source(name, bytes));
+    let differences = source.and_then(|source| differences(&source, locked, &mut inner));
+    match differences {
+        Some(differences) if differences.is_empty() => {
+            let finding = finding
+                .note("Every document means what the lock records: only layout or comments differ.")
+                .help(vendor_help(base))
+                .help(format!("To keep this layout, run `overlay vendor {} --accept-layout`.", base.folder.name));
+            vec![finding]
+        }
+        Some(differences) => std::iter::once(finding.help(vendor_help(base))).chain(differences).collect(),
+        None => std::iter::once(finding.help(vendor_help(base))).chain(inner.into_vec()).collect(),
+    }
+}
+
+/// The documents of a vendored file that do not mean what the lock records, that are missing or that are too many.
+/// `None` where the file cannot be read; the findings say why.
+pub(super) fn differences(
+    source: &Arc<Source>,
+    locked: &LockedFile,
+    findings: &mut Findings,
+) -> Option<Vec<Diagnostic>> {
+    let found = documents::read(source, findings)?;
+    let kept = || locked.documents.iter().filter(|d| d.kept);
+    if kept().map(|d| &d.content).eq(found.iter().map(|d| &d.content)) {
+        return Some(Vec::new());
+    }
+    let mut expected: HashMap<&str, usize> = HashMap::new();
+    kept().for_each(|d| *expected.entry(&d.content).or_default() += 1);
+    let mut take = |content: &str| match expected.get_mut(content) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    };
+    let odd: Vec<&Document> = found.iter().filter(|d| !take(&d.content)).collect();
+    let missing: Vec<&LockedDocument> = kept().filter(|d| take(&d.content)).collect();
+    if odd.is_empty() && missing.is_empty() {
+        let message =
+            format!("the documents of {} stand in another order than {} records", source.name, lock::FILE_NAME);
+        return Some(vec![Diagnostic::new(Code::BaseContentChanged, message)]);
+    }
+    Some(unlike(source, &odd, &missing))
+}
+
+/// The findings about the `odd` documents of a file, which the lock does not record as they are, and about those that
+/// it records and that the file does not have as they were.
+fn unlike(source: &Arc<Source>, odd: &[&Document], missing: &[&LockedDocument]) -> Vec<Diagnostic> {
+    let lock = lock::FILE_NAME;
+    let finding = |message: String, identity: &Identity| {
+        Diagnostic::new(Code::BaseContentChanged, message).resource(identity.to_string())
+    };
+    let mut by_identity: HashMap<&Identity, &LockedDocument> = missing.iter().map(|d| (&d.identity, *d)).collect();
+    let mut out = Vec::new();
+    for document in odd {
+        let Document { identity, range, content, .. } = document;
+        let place = Place::new(source, range.start..range.start);
+        out.push(match by_identity.remove(identity) {
+            Some(recorded) => finding(format!("{identity} does not mean what {lock} records"), identity)
+                .at(place, "this document")
+                .note(format!("Its content digest is {content}, the lock records {}.", recorded.content)),
+            None => finding(format!("{identity} is no document that {lock} records as kept"), identity)
+                .at(place, "this document"),
+        });
+    }
+    let gone = missing.iter().filter(|d| by_identity.contains_key(&d.identity)).map(|d| &d.identity);
+    out.extend(gone.map(|identity| finding(format!("{identity} is missing in {}", source.name), identity)));
+    out
+}
+
+fn not_locked(base: &Base, message: String) -> Diagnostic {
+    Diagnostic::new(Code::BaseNotLocked, message).help(vendor_help(base))
+}
+
+fn vendor_help(base: &Base) -> String {
+    format!("Run `overlay vendor {}`.", base.folder.name)
+}

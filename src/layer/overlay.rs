@@ -1,0 +1,360 @@
+//! `overlay.yaml`: what an overlay stands on and which files belong to it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::base::{self, Base};
+use super::root::{Located, PathError, Root};
+use crate::config::{Fields, File, Findings, Form, Spanned, View};
+use crate::diag::{Code, Diagnostic, Place, Source};
+use crate::fsio::{self, Entry};
+
+/// The name of the file in an overlay's folder.
+pub const FILE_NAME: &str = "overlay.yaml";
+
+/// How many overlays may stand on one another.
+pub const MAX_STACK: usize = 16;
+
+/// How many layers an overlay may have in all, each counted as often as it is named.
+pub const MAX_LAYERS: usize = 256;
+
+const FORM: Form = Form::new("Overlay");
+
+/// An overlay: the content of its `overlay.yaml`, with every path led to a file of the root.
+#[derive(Clone, Debug)]
+pub struct Overlay {
+    /// Its folder.
+    pub folder: Located,
+    /// Its `overlay.yaml`.
+    pub source: Arc<Source>,
+    /// What reports call it.
+    pub name: Spanned<String>,
+    /// One line on what it is.
+    pub description: Option<String>,
+    /// The folders of the bases and overlays below it, in order.
+    pub bases: Vec<Reference>,
+    /// Manifests of our own that are added to the result.
+    pub resources: Vec<Reference>,
+    /// The patch files, in the order in which they apply.
+    pub patches: Vec<Reference>,
+    /// The committed result; the file need not be there yet.
+    pub rendered: Option<Reference>,
+    /// Paths of images beyond those of containers.
+    pub images: Vec<Spanned<String>>,
+}
+
+/// A file or folder that a file of ours names.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    /// The path as it is written.
+    pub written: Spanned<String>,
+    /// Where it leads.
+    pub file: Located,
+}
+
+/// One layer of a result.
+#[derive(Clone, Debug)]
+pub enum Layer {
+    /// A base.
+    Base(Box<Base>),
+    /// An overlay, and what it stands on.
+    Overlay(Box<Overlay>, Vec<Layer>),
+}
+
+impl Layer {
+    /// Every base below this layer, itself if it is one, in the order in which their documents come.
+    pub fn bases(&self) -> Vec<&Base> {
+        let mut found = Vec::new();
+        let mut open = vec![self];
+        while let Some(layer) = open.pop() {
+            match layer {
+                Layer::Base(base) => found.push(base.as_ref()),
+                Layer::Overlay(_, below) => open.extend(below.iter().rev()),
+            }
+        }
+        found
+    }
+}
+
+/// Reads the overlay or base in `folder` with everything that it stands on. Where something could not be taken, the
+/// findings say why, and what is returned is only fit to find more mistakes in.
+pub fn load(root: &Root, folder: &Located, findings: &mut Findings) -> Option<Layer> {
+    let mut loader = Loader { root, above: Vec::new(), layers: 0 };
+    loader.layer(folder, None, findings)
+}
+
+impl Overlay {
+    /// Reads the `overlay.yaml` of a folder. What is wrong with it, and every path in it that leads nowhere or out of
+    /// the root, is told with its line.
+    pub fn load(root: &Root, folder: &Located, findings: &mut Findings) -> Option<Overlay> {
+        let source = base::own_file(root, folder, FILE_NAME, findings)?;
+        let file = findings.keep(File::open(&source, FORM))?;
+        let known = ["name", "description", "bases", "resources", "patches", "rendered", "images"];
+        let top = file.top(&known, findings)?;
+        let reader = Reader { root, folder, fields: &top };
+        let name = top.require("name", findings).and_then(|v| v.text(findings));
+        let description = top.given("description").and_then(|v| v.text(findings));
+        let bases = reader.references("bases", findings);
+        let resources = reader.references("resources", findings);
+        let patches = reader.references("patches", findings);
+        let rendered = top.given("rendered").and_then(|v| reader.reference(v, Root::resolve_new, findings));
+        let images = top.given("images").and_then(|v| v.texts(findings)).unwrap_or_default();
+        if top.given("bases").is_none() && top.given("resources").is_none() {
+            findings.add(stands_on_nothing(&file));
+        }
+        let description = description.map(|d| d.value);
+        Some(Overlay {
+            folder: folder.clone(),
+            source,
+            name: name?,
+            description,
+            bases,
+            resources,
+            patches,
+            rendered,
+            images,
+        })
+    }
+}
+
+/// Reads paths out of an `overlay.yaml`.
+struct Reader<'a> {
+    root: &'a Root,
+    folder: &'a Located,
+    fields: &'a Fields<'a>,
+}
+
+impl Reader<'_> {
+    fn references(&self, key: &str, findings: &mut Findings) -> Vec<Reference> {
+        let Some(items) = self.fields.given(key).and_then(|v| v.items(findings)) else { return Vec::new() };
+        let mut found: Vec<Reference> = Vec::new();
+        for item in items {
+            let Some(reference) = self.reference(item, Root::resolve, findings) else { continue };
+            if let Some(first) = found.iter().find(|r| r.file.path == reference.file.path) {
+                let file = item.file();
+                let message = format!("{} stands twice in `{key}`", reference.file.name);
+                findings.add(
+                    file.syntax(message, item.span(), "here again")
+                        .related(file.place(first.written.span.clone()), "first here"),
+                );
+                continue;
+            }
+            found.push(reference);
+        }
+        found
+    }
+
+    fn reference(
+        &self,
+        view: View<'_>,
+        resolve: fn(&Root, &std::path::Path, &str) -> Result<Located, PathError>,
+        findings: &mut Findings,
+    ) -> Option<Reference> {
+        let written = view.text(findings)?;
+        match resolve(self.root, &self.folder.path, &written.value) {
+            Ok(file) => Some(Reference { written, file }),
+            Err(error) => {
+                findings.add(error.diagnose(Some(view.place())));
+                None
+            }
+        }
+    }
+}
+
+/// Reads a stack of layers, each with what it stands on.
+struct Loader<'a> {
+    root: &'a Root,
+    /// The folders of the overlays that are being read, the topmost first.
+    above: Vec<PathBuf>,
+    layers: usize,
+}
+
+impl Loader<'_> {
+    fn layer(&mut self, folder: &Located, named_at: Option<Place>, findings: &mut Findings) -> Option<Layer> {
+        self.layers += 1;
+        if let Some(problem) = self.too_much(folder) {
+            let finding = Diagnostic::new(Code::Syntax, problem);
+            findings.add(match named_at {
+                Some(place) => finding.at(place, "named here"),
+                None => finding,
+            });
+            return None;
+        }
+        let there = |name: &str| fsio::entry(&folder.path.join(name)).is_ok_and(|e| e != Entry::Missing);
+        match (there(base::FILE_NAME), there(FILE_NAME)) {
+            (true, false) => Base::load(self.root, folder, findings).map(|b| Layer::Base(Box::new(b))),
+            (false, true) => self.overlay(folder, findings),
+            (has_base, _) => {
+                findings.add(no_layer(folder, has_base, named_at));
+                None
+            }
+        }
+    }
+
+    fn overlay(&mut self, folder: &Located, findings: &mut Findings) -> Option<Layer> {
+        let overlay = Overlay::load(self.root, folder, findings)?;
+        self.above.push(folder.path.clone());
+        let mut below = Vec::new();
+        for reference in &overlay.bases {
+            let place = Place::new(&overlay.source, reference.written.span.clone());
+            below.extend(self.layer(&reference.file, Some(place), findings));
+        }
+        self.above.pop();
+        Some(Layer::Overlay(Box::new(overlay), below))
+    }
+
+    /// Why the stack cannot grow by this folder, if it cannot.
+    fn too_much(&self, folder: &Located) -> Option<String> {
+        if self.above.contains(&folder.path) {
+            Some(format!("{} stands on itself", folder.name))
+        } else if self.above.len() >= MAX_STACK {
+            Some(format!("more than {MAX_STACK} overlays stand on one another"))
+        } else if self.layers > MAX_LAYERS {
+            Some(format!("there are more than {MAX_LAYERS} layers"))
+        } else {
+            None
+        }
+    }
+}
+
+fn stands_on_nothing(file: &File) -> Diagnostic {
+    let start = file.root().span().start;
+    file.syntax("the overlay stands on nothing", start..start, "`bases:` belongs to this mapping")
+        .help("Name the folder of a base or of another overlay under `bases`.")
+}
+
+fn no_layer(folder: &Located, has_base: bool, named_at: Option<Place>) -> Diagnostic {
+    let finding = if has_base {
+        let message = format!("{} has both a base.yaml and an overlay.yaml", folder.name);
+        Diagnostic::new(Code::Syntax, message).help("Give each a folder of its own.")
+    } else {
+        let message = format!("{} is neither a base nor an overlay", folder.name);
+        Diagnostic::new(Code::FileUnreadable, message).note("It has no base.yaml and no overlay.yaml.")
+    };
+    match named_at {
+        Some(place) => finding.at(place, "named here"),
+        None => finding,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layer::testing::Project;
+
+    const BASE: &str = "apiVersion: overlay/v1\nkind: Base\nname: b\nsource: {file: ../../up.yaml}\n";
+    const HEAD: &str = "apiVersion: overlay/v1\nkind: Overlay\nname: x\n";
+
+    /// A project with a base `base/b` and, in `overlays/x`, an overlay with these further lines.
+    fn project(rest: &str) -> Project {
+        Project::new(&[
+            ("base/b/base.yaml", BASE),
+            ("overlays/x/overlay.yaml", &format!("{HEAD}{rest}")),
+            ("overlays/x/patches/p.yaml", ""),
+        ])
+    }
+
+    fn load_x(project: &Project) -> (Option<Layer>, Vec<String>) {
+        let mut findings = Findings::new();
+        let layer = load(&project.root, &project.folder("overlays/x"), &mut findings);
+        let told = project.told(&findings).iter().map(|t| t.replace("overlays/x/overlay.yaml:", "")).collect();
+        (layer, told)
+    }
+
+    fn mistakes(rest: &str) -> Vec<String> {
+        load_x(&project(rest)).1
+    }
+
+    #[test]
+    fn an_overlay_leads_its_paths_to_files_of_the_root() {
+        let project = project(
+            "description: d\nbases: [../../base/b]\nresources: []\npatches: [patches/p.yaml]\n\
+             rendered: ../../out.yaml\nimages: [/spec/image]\n",
+        );
+        let (layer, told) = load_x(&project);
+        assert!(told.is_empty(), "{told:?}");
+        let Some(Layer::Overlay(overlay, below)) = layer else { panic!("no overlay") };
+        assert_eq!(overlay.name.value, "x");
+        assert_eq!(overlay.patches[0].file.name, "overlays/x/patches/p.yaml");
+        assert_eq!(overlay.rendered.as_ref().map(|r| r.file.name.as_str()), Some("out.yaml"));
+        assert_eq!(overlay.images[0].value, "/spec/image");
+        assert!(matches!(&below[..], [Layer::Base(base)] if base.folder.name == "base/b"));
+    }
+
+    #[test]
+    fn every_path_that_leads_nowhere_is_told_with_its_line() {
+        assert_eq!(
+            mistakes("bases:\n  - ../../base/c\n  - ../../../b\npatches:\n  - patches/p.yml\n  - /p.yaml\n"),
+            [
+                "5:5 file-unreadable: base/c: no such file",
+                "6:5 path-outside-root: the path \"../../../b\" leads outside the root",
+                "8:5 file-unreadable: overlays/x/patches/p.yml: no such file",
+                "9:5 path-outside-root: the path \"/p.yaml\" is absolute, and so outside the root",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_named_twice_is_refused() {
+        let rest = "bases: [../../base/b]\npatches: [patches/p.yaml, ./patches/../patches/p.yaml]\n";
+        assert_eq!(mistakes(rest), ["5:27 syntax: overlays/x/patches/p.yaml stands twice in `patches`"]);
+    }
+
+    #[test]
+    fn an_overlay_stands_on_something_that_is_a_layer() {
+        assert_eq!(mistakes(""), ["1:1 syntax: the overlay stands on nothing"]);
+        assert_eq!(
+            mistakes("bases: [patches, ../../base]\n"),
+            [
+                "4:9 file-unreadable: overlays/x/patches is neither a base nor an overlay",
+                "4:18 file-unreadable: base is neither a base nor an overlay",
+            ]
+        );
+        let both = project("bases: [../../base/b]\n");
+        both.write("base/b/overlay.yaml", HEAD);
+        assert_eq!(load_x(&both).1, ["4:9 syntax: base/b has both a base.yaml and an overlay.yaml"]);
+    }
+
+    #[test]
+    fn layers_stack_and_their_bases_come_in_order() {
+        let project = project("bases: [../y, ../../base/b]\n");
+        project.write("overlays/y/overlay.yaml", &format!("{HEAD}bases: [../../base/c, ../../base/b]\n"));
+        project.write("base/c/base.yaml", BASE);
+        let (layer, told) = load_x(&project);
+        assert!(told.is_empty(), "{told:?}");
+        let names: Vec<String> = layer.unwrap().bases().iter().map(|b| b.folder.name.clone()).collect();
+        assert_eq!(names, ["base/c", "base/b", "base/b"]);
+    }
+
+    #[test]
+    fn an_overlay_that_stands_on_itself_is_refused_at_the_line_that_closes_the_circle() {
+        let project = project("bases: [../y]\n");
+        project.write("overlays/y/overlay.yaml", &format!("{HEAD}bases: [../x]\n"));
+        assert_eq!(load_x(&project).1, ["overlays/y/overlay.yaml:4:9 syntax: overlays/x stands on itself"]);
+    }
+
+    #[test]
+    fn stacks_are_bounded_in_height_and_in_width() {
+        let tall = project("bases: [../o1]\n");
+        for i in 1..40 {
+            tall.write(&format!("overlays/o{i}/overlay.yaml"), &format!("{HEAD}bases: [../o{}]\n", i + 1));
+        }
+        assert_eq!(
+            load_x(&tall).1,
+            ["overlays/o15/overlay.yaml:4:9 syntax: more than 16 overlays stand on one another"]
+        );
+        let wide = project("bases: [../a1, ../b1]\n");
+        for i in 1..12 {
+            for name in ["a", "b"] {
+                let on = format!("{HEAD}bases: [../a{n}, ../b{n}]\n", n = i + 1);
+                wide.write(&format!("overlays/{name}{i}/overlay.yaml"), &on);
+            }
+        }
+        for name in ["a12", "b12"] {
+            wide.write(&format!("overlays/{name}/overlay.yaml"), &format!("{HEAD}bases: [../../base/b]\n"));
+        }
+        let told = load_x(&wide).1;
+        assert!(told.iter().all(|t| t.ends_with("syntax: there are more than 256 layers")), "{told:?}");
+        assert!(!told.is_empty());
+    }
+}
