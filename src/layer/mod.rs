@@ -12,4 +12,4 @@ pub mod overlay;
 pub mod root;
 #[cfg(test)]
 mod testing;
-
+pub mod vendor;

@@ -1,0 +1,720 @@
+//! Vendoring: from upstream's bytes to the files of a base's folder and its lock.
+//!
+//! What is to be done is planned in full before anything is written, so that several bases change as one step, a
+//! check is the same plan left undone, and a base that is as it should be is not touched. Where upstream's bytes come
+//! from is the business of a [`Fetch`].
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::base::{Base, Origin, Published};
+use super::documents::{self, Document};
+use super::lock::{self, Layout, Lock, LockedDocument, LockedFile, Upstream, Vendored};
+use super::root::{Located, PathError, Root};
+use super::{check, digest};
+use crate::config::{self, Findings, Spanned};
+use crate::diag::{Code, Diagnostic, Source};
+use crate::fsio::{self, FsError};
+use crate::resource::Target;
+use crate::yaml::stream;
+
+/// Where upstream's bytes come from.
+pub trait Fetch {
+    /// The bytes that upstream publishes as one file of a base.
+    ///
+    /// # Errors
+    /// A finding that says why there are none.
+    fn fetch(&self, base: &Base, file: &Published) -> Result<Fetched, Box<Diagnostic>>;
+}
+
+/// Upstream's bytes of one file.
+#[derive(Clone, Debug)]
+pub struct Fetched {
+    /// Where they were read, as a person knows it.
+    pub name: String,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// Fetches from `file:` sources alone.
+#[derive(Clone, Copy, Debug)]
+pub struct FromRoot<'a>(pub &'a Root);
+
+impl Fetch for FromRoot<'_> {
+    fn fetch(&self, base: &Base, file: &Published) -> Result<Fetched, Box<Diagnostic>> {
+        let place = base.place(&file.path);
+        if base.origin != Origin::File {
+            let message = format!("{} is not fetched from the network by this version", file.path.value);
+            let finding = Diagnostic::new(Code::FileUnreadable, message).at(place, "");
+            return Err(Box::new(finding.help("Fetch the file, and hand it over with --from FILE.")));
+        }
+        let located = self.0.resolve(&base.folder.path, &file.path.value);
+        let located = located.map_err(|e| Box::new(e.diagnose(Some(place.clone()))))?;
+        match self.0.read(&located) {
+            Ok(bytes) => Ok(Fetched { name: located.name, bytes }),
+            Err(e) => Err(Box::new(Diagnostic::new(Code::FileUnreadable, e.to_string()).at(place, ""))),
+        }
+    }
+}
+
+/// Bytes that someone hands over as those of a base with one file.
+#[derive(Clone, Debug)]
+pub struct Given(pub Fetched);
+
+impl Fetch for Given {
+    fn fetch(&self, base: &Base, file: &Published) -> Result<Fetched, Box<Diagnostic>> {
+        if base.files.len() == 1 {
+            return Ok(self.0.clone());
+        }
+        let message = format!("{} has {} files, and {} is one", base.folder.name, base.files.len(), self.0.name);
+        Err(Box::new(Diagnostic::new(Code::Syntax, message).at(base.place(&file.path), "")))
+    }
+}
+
+/// What brings a base to the state that its `base.yaml` asks for.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// The steps; none where the base is as it should be.
+    pub steps: Vec<Step>,
+}
+
+/// One file to be written or removed.
+#[derive(Debug)]
+pub struct Step {
+    /// The file.
+    pub file: Located,
+    /// The bytes that it is to have; `None` where it is to go.
+    pub bytes: Option<Vec<u8>>,
+    /// What that means to a person, as a clause: `2 of 6 documents, 4711 bytes`.
+    pub note: String,
+}
+
+impl Step {
+    /// What the step does, as a verb.
+    pub fn verb(&self) -> &'static str {
+        if self.bytes.is_some() { "write" } else { "remove" }
+    }
+}
+
+/// Plans the vendoring of a base. With `accept_layout`, a vendored file that is there and means what upstream's kept
+/// documents mean stays as it is. `None` where something forbids it, which the findings tell.
+pub fn plan(root: &Root, base: &Base, fetch: &dyn Fetch, accept_layout: bool, findings: &mut Findings) -> Option<Plan> {
+    let old = old_lock(root, base, findings)?;
+    let planner = Planner { root, base, old: old.as_ref(), accept_layout };
+    let fetched: Vec<Option<Manifest>> = base.files.iter().map(|f| planner.fetch(fetch, f, findings)).collect();
+    let fetched: Vec<Manifest> = fetched.into_iter().collect::<Option<_>>()?;
+    let kept = planner.keep(&fetched, findings)?;
+    planner.plan(&fetched, &kept, findings)
+}
+
+/// Carries plans out, all as one step.
+pub fn carry_out(plans: &[Plan]) -> Result<(), FsError> {
+    let steps = || plans.iter().flat_map(|p| &p.steps);
+    let writes: Vec<fsio::Write<'_>> = steps()
+        .filter_map(|s| s.bytes.as_deref().map(|bytes| fsio::Write { path: s.file.path.clone(), bytes }))
+        .collect();
+    let removals: Vec<PathBuf> = steps().filter(|s| s.bytes.is_none()).map(|s| s.file.path.clone()).collect();
+    fsio::commit(&writes, &removals)
+}
+
+/// The lock that is there; `Some(None)` where there is none.
+#[expect(clippy::option_option, reason = "a lock that cannot be taken is told from none")]
+fn old_lock(root: &Root, base: &Base, findings: &mut Findings) -> Option<Option<Lock>> {
+    match root.resolve(&base.folder.path, lock::FILE_NAME) {
+        Err(PathError::Missing { .. }) => Some(None),
+        _ => check::lock(root, base, findings).map(Some),
+    }
+}
+
+/// Upstream's manifest of one file, read.
+struct Manifest {
+    published: Published,
+    address: String,
+    source: Arc<Source>,
+    documents: Vec<Document>,
+}
+
+struct Planner<'a> {
+    root: &'a Root,
+    base: &'a Base,
+    old: Option<&'a Lock>,
+    accept_layout: bool,
+}
+
+impl Planner<'_> {
+    fn fetch(&self, fetch: &dyn Fetch, published: &Published, findings: &mut Findings) -> Option<Manifest> {
+        let place = self.base.place(&published.path);
+        let Some(address) = self.base.origin.address(published) else {
+            let finding = Diagnostic::new(Code::Syntax, "no commit is pinned").at(place, "so this file has no address");
+            findings.add(finding.help("Add `commit:` beside `ref:`."));
+            return None;
+        };
+        let Fetched { name, bytes } = findings.keep(fetch.fetch(self.base, published))?;
+        if let Some(finding) = self.upstream_changed(&address, &bytes) {
+            findings.add(finding.at(place, ""));
+            return None;
+        }
+        if let Some(what) = no_manifest(&bytes) {
+            findings.add(Diagnostic::new(Code::Syntax, format!("{name} is no manifest: it is {what}")).at(place, ""));
+            return None;
+        }
+        let source = findings.keep(config::source(&name, &bytes))?;
+        let documents = documents::read(&source, findings)?;
+        if documents.iter().any(|d| !d.identity.kind.is_empty() && !d.identity.version.is_empty()) {
+            return Some(Manifest { published: published.clone(), address, source, documents });
+        }
+        let message = format!("{name} is no manifest: no document has apiVersion and kind");
+        findings.add(
+            Diagnostic::new(Code::Syntax, message).at(place, "").note(format!("It begins with {}.", start(&bytes))),
+        );
+        None
+    }
+
+    /// The finding about a pinned address that gives other bytes than it gave before.
+    fn upstream_changed(&self, address: &str, bytes: &[u8]) -> Option<Diagnostic> {
+        let old = self.old?.files.iter().find(|f| f.address == address)?;
+        let found = digest::sha256(bytes);
+        if !self.base.origin.is_pinned() || old.upstream.sha256 == found {
+            return None;
+        }
+        let message = format!("{address} has other bytes than {} records", lock::FILE_NAME);
+        let finding = Diagnostic::new(Code::UpstreamChanged, message)
+            .note(format!("Its sha256 is {found}, the lock records {}.", old.upstream.sha256))
+            .note(format!("It has {} bytes, the lock records {}.", bytes.len(), old.upstream.size))
+            .help("What is pinned does not change by right: find out who changed it. Nothing was written.");
+        Some(finding)
+    }
+
+    /// For each file, which of its documents are kept. `None` where `keep` names what is not there.
+    fn keep(&self, fetched: &[Manifest], findings: &mut Findings) -> Option<Vec<Vec<bool>>> {
+        let Some(keep) = &self.base.keep else {
+            return Some(fetched.iter().map(|f| vec![true; f.documents.len()]).collect());
+        };
+        let before = findings.len();
+        for target in keep {
+            let mut documents = fetched.iter().flat_map(|f| &f.documents);
+            if !documents.any(|d| target.value.matches(&d.identity, &d.value)) {
+                findings.add(self.keeps_nothing(target, fetched));
+            }
+        }
+        let kept = |d: &Document| keep.iter().any(|t| t.value.matches(&d.identity, &d.value));
+        let kept: Vec<Vec<bool>> = fetched.iter().map(|f| f.documents.iter().map(kept).collect()).collect();
+        for (file, kept) in fetched.iter().zip(&kept) {
+            if findings.len() == before && !kept.contains(&true) {
+                let message = format!("`keep` leaves nothing of {}", file.published.path.value);
+                let place = self.base.place(&file.published.path);
+                findings.add(Diagnostic::new(Code::ResultEmpty, message).at(place, "none of its documents is kept"));
+            }
+        }
+        (findings.len() == before).then_some(kept)
+    }
+
+    fn keeps_nothing(&self, target: &Spanned<Target>, fetched: &[Manifest]) -> Diagnostic {
+        let documents: Vec<&Document> = fetched.iter().flat_map(|f| &f.documents).collect();
+        let near = target.value.nearest(documents.iter().map(|d| (&d.identity, &d.value)), 3);
+        let message = format!("upstream has no document that is {}", target.value);
+        let finding = Diagnostic::new(Code::TargetMissing, message).at(self.base.place(target), "keeps nothing");
+        let near = near.iter().filter_map(|n| documents.get(n.index)).map(|d| d.identity.to_string());
+        near.fold(finding, |finding, identity| finding.note(format!("There is {identity}.")))
+    }
+
+    fn plan(&self, fetched: &[Manifest], kept: &[Vec<bool>], findings: &mut Findings) -> Option<Plan> {
+        let before = findings.len();
+        let mut steps = Vec::new();
+        let mut files = Vec::new();
+        for (file, kept) in fetched.iter().zip(kept) {
+            let Some((locked, step)) = self.file(file, kept, findings) else { continue };
+            files.push(locked);
+            steps.extend(step);
+        }
+        steps.extend(self.removals(&files));
+        let text = Lock { files }.write();
+        if let Some((file, present)) = self.present(lock::FILE_NAME, findings)
+            && present.as_deref() != Some(text.as_bytes())
+        {
+            steps.push(Step { file, note: "the hashes of the base".into(), bytes: Some(text.into_bytes()) });
+        }
+        (findings.len() == before).then_some(Plan { steps })
+    }
+
+    /// What the lock says of a file, and what is to be done to it.
+    fn file(&self, file: &Manifest, kept: &[bool], findings: &mut Findings) -> Option<(LockedFile, Option<Step>)> {
+        let upstream = file.source.text.as_bytes();
+        let text = vendored_text(&file.source.text, &file.documents, kept);
+        let name = &file.published.vendored;
+        let mut locked = LockedFile {
+            address: file.address.clone(),
+            upstream: Upstream {
+                sha256: digest::sha256(upstream),
+                size: upstream.len() as u64,
+                blob: digest::git_blob(upstream),
+            },
+            vendored: vendored(name, text.as_bytes(), Layout::Upstream),
+            documents: file.documents.iter().zip(kept).map(|(d, kept)| locked_document(d, *kept)).collect(),
+        };
+        let (located, present) = self.present(name, findings)?;
+        if present.as_deref() == Some(text.as_bytes()) {
+            return Some((locked, None));
+        }
+        if let Some(present) = present {
+            let recorded = vendored(name, &present, Layout::Accepted);
+            let accepted_before = self.old.is_some_and(|old| old.files.iter().any(|f| f.vendored == recorded));
+            if self.accept_layout || accepted_before {
+                let differences = differences(&located, &present, &locked, findings)?;
+                if differences.is_empty() {
+                    locked.vendored = recorded;
+                    return Some((locked, None));
+                }
+                if self.accept_layout {
+                    findings.extend(differences);
+                    return None;
+                }
+            }
+        }
+        let kept = kept.iter().filter(|k| **k).count();
+        let note = format!("{kept} of {} documents, {} bytes", file.documents.len(), text.len());
+        Some((locked, Some(Step { file: located, bytes: Some(text.into_bytes()), note })))
+    }
+
+    /// A file of the base's folder and its bytes, `None` where it is not there yet.
+    fn present(&self, name: &str, findings: &mut Findings) -> Option<(Located, Option<Vec<u8>>)> {
+        let located = match self.root.resolve_new(&self.base.folder.path, name) {
+            Ok(located) => located,
+            Err(error) => {
+                findings.add(error.diagnose(None));
+                return None;
+            }
+        };
+        match self.root.read(&located) {
+            Ok(bytes) => Some((located, Some(bytes))),
+            Err(FsError::Missing { .. }) => Some((located, None)),
+            Err(error) => {
+                findings.add(Diagnostic::new(Code::FileUnreadable, error.to_string()));
+                None
+            }
+        }
+    }
+
+    /// Removes files that the old lock records and the new one does not, unless someone changed them since.
+    fn removals(&self, files: &[LockedFile]) -> Vec<Step> {
+        let Some(old) = self.old else { return Vec::new() };
+        let gone = old.files.iter().filter(|f| files.iter().all(|new| new.vendored.name != f.vendored.name));
+        gone.filter_map(|f| {
+            let file = self.root.resolve(&self.base.folder.path, &f.vendored.name).ok()?;
+            let bytes = self.root.read(&file).ok()?;
+            let unchanged = digest::sha256(&bytes) == f.vendored.sha256;
+            unchanged.then(|| Step { file, bytes: None, note: "base.yaml no longer names it".into() })
+        })
+        .collect()
+    }
+}
+
+/// How the documents of the file that is there differ from upstream's kept ones.
+fn differences(
+    located: &Located,
+    present: &[u8],
+    locked: &LockedFile,
+    findings: &mut Findings,
+) -> Option<Vec<Diagnostic>> {
+    let source = findings.keep(config::source(&located.name, present))?;
+    check::differences(&source, locked, findings)
+}
+
+fn vendored(name: &str, bytes: &[u8], layout: Layout) -> Vendored {
+    Vendored { name: name.to_owned(), sha256: digest::sha256(bytes), size: bytes.len() as u64, layout }
+}
+
+fn locked_document(document: &Document, kept: bool) -> LockedDocument {
+    LockedDocument { identity: document.identity.clone(), kept, content: document.content.clone() }
+}
+
+/// The text of the vendored file: upstream's bytes where all is kept, else the pieces of the kept documents.
+///
+/// A piece without a marker of its own is parted by `...` from a piece that it did not follow at upstream's.
+fn vendored_text(upstream: &str, documents: &[Document], kept: &[bool]) -> String {
+    if !kept.contains(&false) {
+        return upstream.to_owned();
+    }
+    let mut out = String::new();
+    let mut previous_end = None;
+    for (document, _) in documents.iter().zip(kept).filter(|(_, kept)| **kept) {
+        let piece = upstream.get(document.range.clone()).unwrap_or_default();
+        let follows = previous_end == Some(document.range.start);
+        if !follows
+            && !out.is_empty()
+            && stream::split(piece).first().is_none_or(|p| p.marker.as_ref().is_none_or(|m| m.start > 0))
+        {
+            out.push_str("...\n");
+        }
+        out.push_str(piece);
+        previous_end = Some(document.range.end);
+    }
+    out
+}
+
+/// What bytes are that are no manifest, if that can be told from how they begin.
+fn no_manifest(bytes: &[u8]) -> Option<&'static str> {
+    let start = &bytes[..bytes.len().min(1024)];
+    let text = String::from_utf8_lossy(start).to_lowercase();
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    if bytes.is_empty() {
+        Some("empty")
+    } else if start.starts_with(b"version https://git-lfs.github.com/spec/") {
+        Some("a pointer of Git LFS, not the file itself")
+    } else if start.starts_with(&[0x1f, 0x8b]) || start.starts_with(b"PK\x03\x04") {
+        Some("compressed")
+    } else if text.starts_with("<!doctype html") || text.starts_with("<html") {
+        Some("an HTML page")
+    } else if text.starts_with('<') {
+        Some("XML or HTML")
+    } else if memchr::memchr(0, bytes).is_some() {
+        Some("binary")
+    } else {
+        None
+    }
+}
+
+/// How bytes begin, in quotes.
+fn start(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    format!("{:?}", line.chars().take(60).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layer::testing::Project;
+
+    const HEAD: &str = "apiVersion: overlay/v1\nkind: Base\nname: b\n";
+    const CONFIG: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings # ours\ndata: {a: \"1\"}\n";
+    const AGENT: &str = "# the agent\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent, namespace: net}\n";
+    const KEEP_AGENT: &str = "keep: [{kind: DaemonSet}]\n";
+
+    fn upstream() -> String {
+        format!("# licence\n{CONFIG}---\n{AGENT}")
+    }
+
+    /// A base `base/b` on `up/m.yaml`, with further lines in its base.yaml.
+    fn project(upstream: &str, rest: &str) -> Project {
+        let base = format!("{HEAD}source: {{file: ../../up/m.yaml}}\n{rest}");
+        Project::new(&[("base/b/base.yaml", &base), ("up/m.yaml", upstream)])
+    }
+
+    /// A base whose source is a pinned commit.
+    fn pinned(rest: &str) -> Project {
+        let source = format!("{{github: {{repository: o/r, commit: {}, path: m.yaml}}}}", "0".repeat(40));
+        Project::new(&[("base/b/base.yaml", &format!("{HEAD}source: {source}\n{rest}"))])
+    }
+
+    fn given(bytes: &str) -> Given {
+        given_bytes(bytes.as_bytes())
+    }
+
+    fn given_bytes(bytes: &[u8]) -> Given {
+        Given(Fetched { name: "m.yaml".into(), bytes: bytes.to_owned() })
+    }
+
+    /// The steps as `verb file: note`, or the findings.
+    fn planned(project: &Project, fetch: &dyn Fetch, accept_layout: bool) -> Result<Vec<String>, Vec<String>> {
+        vendor(project, fetch, accept_layout, |_| {})
+    }
+
+    /// Like [`planned`], and carries the plan out.
+    fn vendored(project: &Project, fetch: &dyn Fetch, accept_layout: bool) -> Result<Vec<String>, Vec<String>> {
+        vendor(project, fetch, accept_layout, |plan| carry_out(&[plan]).unwrap())
+    }
+
+    fn vendor(
+        project: &Project,
+        fetch: &dyn Fetch,
+        accept_layout: bool,
+        then: impl FnOnce(Plan),
+    ) -> Result<Vec<String>, Vec<String>> {
+        let mut findings = Findings::new();
+        let plan = plan(&project.root, &project.base("base/b"), fetch, accept_layout, &mut findings);
+        let plan = plan.ok_or_else(|| project.told(&findings))?;
+        assert!(findings.is_empty());
+        let told = plan.steps.iter().map(|s| format!("{} {}: {}", s.verb(), s.file.name, s.note)).collect();
+        then(plan);
+        Ok(told)
+    }
+
+    fn from_root(project: &Project) -> FromRoot<'_> {
+        FromRoot(&project.root)
+    }
+
+    fn locked(project: &Project) -> Lock {
+        let mut findings = Findings::new();
+        check::lock(&project.root, &project.base("base/b"), &mut findings).unwrap()
+    }
+
+    /// The findings of both depths of the check.
+    fn checked(project: &Project) -> Vec<String> {
+        let mut findings = Findings::new();
+        let base = project.base("base/b");
+        if let Some(files) = check::open(&project.root, &base, &mut findings) {
+            check::contents(&base, &files, &mut findings);
+        }
+        project.told(&findings)
+    }
+
+    #[test]
+    fn a_base_that_keeps_everything_has_upstreams_bytes() {
+        let project = project(&upstream(), "");
+        let told = vendored(&project, &from_root(&project), false).unwrap();
+        let bytes = upstream().len();
+        assert_eq!(
+            told,
+            [
+                format!("write base/b/m.yaml: 2 of 2 documents, {bytes} bytes"),
+                "write base/b/base.lock: the hashes of the base".to_owned(),
+            ]
+        );
+        assert_eq!(project.read("base/b/m.yaml"), upstream());
+        let file = locked(&project).files.remove(0);
+        assert_eq!(file.address, "../../up/m.yaml");
+        assert_eq!(file.upstream.sha256, digest::sha256(upstream().as_bytes()));
+        assert_eq!(file.upstream.blob, digest::git_blob(upstream().as_bytes()));
+        assert_eq!(file.vendored, super::vendored("m.yaml", upstream().as_bytes(), Layout::Upstream));
+        let named: Vec<String> = file.documents.iter().map(|d| format!("{} {}", d.identity, d.kept)).collect();
+        assert_eq!(named, ["ConfigMap/settings true", "DaemonSet.apps/net/agent true"]);
+        assert_eq!(checked(&project), [""; 0]);
+    }
+
+    #[test]
+    fn a_second_run_touches_nothing() {
+        let project = project(&upstream(), "");
+        vendored(&project, &from_root(&project), false).unwrap();
+        let before = project.files();
+        assert_eq!(vendored(&project, &from_root(&project), false).unwrap(), [""; 0]);
+        assert_eq!(project.files(), before);
+    }
+
+    #[test]
+    fn kept_documents_have_their_own_bytes_and_all_are_locked() {
+        let project = project(&upstream(), KEEP_AGENT);
+        vendored(&project, &from_root(&project), false).unwrap();
+        assert_eq!(project.read("base/b/m.yaml"), format!("---\n{AGENT}"));
+        let kept: Vec<bool> = locked(&project).files[0].documents.iter().map(|d| d.kept).collect();
+        assert_eq!(kept, [false, true]);
+        assert_eq!(checked(&project), [""; 0]);
+    }
+
+    #[test]
+    fn documents_that_had_no_marker_of_their_own_stay_apart() {
+        let upstream =
+            format!("{CONFIG}---\n{AGENT}...\n# c\nkind: Pod\napiVersion: v1\n...\n%YAML 1.1\n---\nkind: Job\n");
+        let project = project(&upstream, "keep: [{kind: ConfigMap}, {kind: Pod}, {kind: Job}]\n");
+        vendored(&project, &from_root(&project), false).unwrap();
+        let expected = format!("{CONFIG}...\n# c\nkind: Pod\napiVersion: v1\n...\n%YAML 1.1\n---\nkind: Job\n");
+        assert_eq!(project.read("base/b/m.yaml"), expected);
+        assert_eq!(checked(&project), [""; 0]);
+    }
+
+    #[test]
+    fn a_file_source_follows_its_file() {
+        let project = project(&upstream(), "");
+        vendored(&project, &from_root(&project), false).unwrap();
+        project.write("up/m.yaml", CONFIG);
+        assert_eq!(vendored(&project, &from_root(&project), false).unwrap().len(), 2);
+        assert_eq!(project.read("base/b/m.yaml"), CONFIG);
+        assert_eq!(checked(&project), [""; 0]);
+    }
+
+    #[test]
+    fn a_pinned_source_that_changed_is_refused_and_nothing_is_written() {
+        let project = pinned("");
+        vendored(&project, &given(&upstream()), false).unwrap();
+        let before = project.files();
+        let address = format!("https://raw.githubusercontent.com/o/r/{}/m.yaml", "0".repeat(40));
+        assert_eq!(
+            planned(&project, &given(CONFIG), false).unwrap_err(),
+            [format!("base/b/base.yaml:4:92 upstream-changed: {address} has other bytes than base.lock records")]
+        );
+        assert_eq!(project.files(), before);
+    }
+
+    #[test]
+    fn a_remote_source_is_not_fetched_from_the_root() {
+        let project = pinned("");
+        let told = planned(&project, &from_root(&project), false).unwrap_err();
+        assert_eq!(
+            told,
+            ["base/b/base.yaml:4:92 file-unreadable: m.yaml is not fetched from the network by this version"]
+        );
+    }
+
+    #[test]
+    fn a_layout_that_means_the_same_can_be_accepted_and_stays() {
+        let project = pinned("keep: [{kind: ConfigMap}]\n");
+        let own = "kind: ConfigMap\napiVersion: v1\ndata:\n  a: '1'\nmetadata: {name: settings}\n";
+        project.write("base/b/m.yaml", own);
+        assert_eq!(planned(&project, &given(&upstream()), false).unwrap().len(), 2);
+        let told = vendored(&project, &given(&upstream()), true).unwrap();
+        assert_eq!(told, ["write base/b/base.lock: the hashes of the base"]);
+        assert_eq!(project.read("base/b/m.yaml"), own);
+        assert_eq!(locked(&project).files[0].vendored.layout, Layout::Accepted);
+        assert_eq!(checked(&project), [""; 0]);
+        for accept in [false, true] {
+            assert_eq!(vendored(&project, &given(&upstream()), accept).unwrap(), [""; 0]);
+        }
+        project.write("base/b/m.yaml", &own.replace("\ndata:", "\n# more\ndata:"));
+        assert_eq!(planned(&project, &given(&upstream()), false).unwrap().len(), 2);
+        assert_eq!(planned(&project, &given(&upstream()), true).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_layout_that_means_something_else_is_not_accepted() {
+        let project = project(&upstream(), "");
+        project.write("base/b/m.yaml", &format!("---\n{AGENT}---\n{}", CONFIG.replace("\"1\"", "\"2\"")));
+        assert_eq!(
+            planned(&project, &from_root(&project), true).unwrap_err(),
+            ["base/b/m.yaml:6:1 base-content-changed: ConfigMap/settings does not mean what base.lock records"]
+        );
+    }
+
+    #[test]
+    fn keep_that_names_no_document_is_told_with_what_is_near() {
+        let project = project(&upstream(), "keep: [{kind: DaemonSet, name: agnet}, {kind: ConfigMap}]\n");
+        let mut findings = Findings::new();
+        let base = project.base("base/b");
+        assert!(plan(&project.root, &base, &from_root(&project), false, &mut findings).is_none());
+        assert_eq!(
+            project.told(&findings),
+            ["base/b/base.yaml:5:8 target-missing: upstream has no document that is kind=DaemonSet, name=agnet"]
+        );
+        assert_eq!(findings.iter().next().unwrap().notes, ["There is DaemonSet.apps/net/agent."]);
+    }
+
+    #[test]
+    fn what_is_no_manifest_is_refused() {
+        for (bytes, why) in [
+            (&b""[..], "it is empty"),
+            (
+                b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+                "it is a pointer of Git LFS, not the file itself",
+            ),
+            (b"\n<!DOCTYPE html>\n<p>", "it is an HTML page"),
+            (b"<?xml version=\"1.0\"?>", "it is XML or HTML"),
+            (b"\x1f\x8b\x08", "it is compressed"),
+            (b"a: \0", "it is binary"),
+            (b"404: Not Found", "no document has apiVersion and kind"),
+            (b"# nothing\n", "no document has apiVersion and kind"),
+        ] {
+            let told = planned(&project("", ""), &given_bytes(bytes), false).unwrap_err();
+            assert_eq!(told, [format!("base/b/base.yaml:4:16 syntax: m.yaml is no manifest: {why}")]);
+        }
+    }
+
+    #[test]
+    fn a_manifest_that_is_not_yaml_is_told_with_its_line() {
+        let told = planned(&project("", ""), &given("kind: a\n---\na: [\n"), false).unwrap_err();
+        assert_eq!(told.len(), 1);
+        assert!(told[0].starts_with("m.yaml:3:4 syntax: "), "{told:?}");
+    }
+
+    #[test]
+    fn a_source_outside_the_root_is_refused() {
+        let project = Project::new(&[("b/base.yaml", &format!("{HEAD}source: {{file: ../../secret.yaml}}\n"))]);
+        let mut findings = Findings::new();
+        let base = project.base("b");
+        assert!(plan(&project.root, &base, &from_root(&project), false, &mut findings).is_none());
+        assert_eq!(
+            project.told(&findings),
+            ["b/base.yaml:4:16 path-outside-root: the path \"../../secret.yaml\" leads outside the root"]
+        );
+    }
+
+    #[test]
+    fn a_vendored_file_that_is_a_link_out_of_the_root_is_not_written() {
+        let project = project(&upstream(), "");
+        std::os::unix::fs::symlink("../../../victim", project.path("base/b/m.yaml")).unwrap();
+        let told = planned(&project, &from_root(&project), false).unwrap_err();
+        assert_eq!(
+            told,
+            ["path-outside-root: the path \"m.yaml\" leads through the symbolic link base/b/m.yaml outside the root"]
+        );
+    }
+
+    #[test]
+    fn a_file_that_base_yaml_no_longer_names_is_removed_unless_someone_changed_it() {
+        for changed in [false, true] {
+            let project = project(&upstream(), "");
+            vendored(&project, &from_root(&project), false).unwrap();
+            if changed {
+                project.write("base/b/m.yaml", "mine");
+            }
+            project.write("base/b/base.yaml", &format!("{HEAD}source: {{file: ../../up/m.yaml, as: n.yaml}}\n"));
+            let told = vendored(&project, &from_root(&project), false).unwrap();
+            assert_eq!(told.contains(&"remove base/b/m.yaml: base.yaml no longer names it".to_owned()), !changed);
+            assert_eq!(project.path("base/b/m.yaml").exists(), changed);
+            assert_eq!(checked(&project), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn a_base_without_lock_or_with_another_one_is_not_locked() {
+        let project = project(&upstream(), "");
+        assert_eq!(checked(&project), ["base-not-locked: base/b has no base.lock"]);
+        vendored(&project, &from_root(&project), false).unwrap();
+        let source = "source: {file: ../../up/m.yaml}\n";
+        project.write("base/b/base.yaml", &format!("{HEAD}{source}{KEEP_AGENT}"));
+        assert_eq!(
+            checked(&project),
+            ["base-not-locked: ConfigMap/settings is kept in base.lock, but `keep` of base/b/base.yaml leaves it out"]
+        );
+        project.write("base/b/base.yaml", &format!("{HEAD}source: {{file: ../../up/other.yaml}}\n"));
+        assert_eq!(checked(&project), ["base-not-locked: base/b/base.yaml names other files than base.lock records"]);
+    }
+
+    #[test]
+    fn a_vendored_file_with_other_bytes_is_told_document_by_document() {
+        let project = project(&upstream(), "");
+        vendored(&project, &from_root(&project), false).unwrap();
+        let file = "base-file-changed: base/b/m.yaml is not the file that base.lock records";
+        project.write("base/b/m.yaml", &upstream().replace("# ours", "# theirs"));
+        assert_eq!(checked(&project), [file]);
+        project.write("base/b/m.yaml", &upstream().replace("\"1\"", "\"2\"").replace("DaemonSet", "Deployment"));
+        assert_eq!(
+            checked(&project),
+            [
+                file,
+                "base/b/m.yaml:1:1 base-content-changed: ConfigMap/settings does not mean what base.lock records",
+                "base/b/m.yaml:7:1 base-content-changed: Deployment.apps/net/agent is no document that base.lock records as kept",
+                "base-content-changed: DaemonSet.apps/net/agent is missing in base/b/m.yaml",
+            ]
+        );
+        project.write("base/b/m.yaml", &format!("---\n{AGENT}---\n{CONFIG}"));
+        assert_eq!(
+            checked(&project),
+            [
+                file,
+                "base-content-changed: the documents of base/b/m.yaml stand in another order than base.lock records"
+            ]
+        );
+        std::fs::remove_file(project.path("base/b/m.yaml")).unwrap();
+        assert_eq!(checked(&project), ["base-file-changed: the vendored file base/b/m.yaml is missing"]);
+    }
+
+    #[test]
+    fn a_lock_whose_content_digests_were_edited_is_found_by_the_deep_check() {
+        let project = project(&upstream(), "");
+        vendored(&project, &from_root(&project), false).unwrap();
+        let content = locked(&project).files[0].documents[0].content.clone();
+        let lock = project.read("base/b/base.lock").replace(&content, &"0".repeat(64));
+        project.write("base/b/base.lock", &lock);
+        assert_eq!(
+            checked(&project),
+            ["base/b/m.yaml:1:1 base-content-changed: ConfigMap/settings does not mean what base.lock records"]
+        );
+    }
+
+    #[test]
+    fn no_path_of_the_machine_reaches_the_lock() {
+        let project = project(&upstream(), "");
+        vendored(&project, &from_root(&project), false).unwrap();
+        let machine = project.dir.path().to_string_lossy().into_owned();
+        assert!(!project.read("base/b/base.lock").contains(&machine));
+    }
+}
