@@ -317,12 +317,15 @@ impl<'t> Builder<'t> {
         let at = span.byte_range().unwrap_or(0..0);
         match event {
             Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
-            Event::DocumentStart(..) => {
+            Event::DocumentStart(explicit, _) => {
                 self.documents += 1;
                 if self.documents > 1 {
                     return Err(SyntaxError { message: SECOND_DOCUMENT.into(), offset: at.start });
                 }
-                self.cursor = at.end;
+                // Without a marker its span is that of the content.
+                if explicit {
+                    self.cursor = at.end;
+                }
             }
             Event::Comment(..) => self.comments.push(at),
             Event::Anchor(id, _) => self.anchor(id, at),
@@ -657,6 +660,18 @@ mod tests {
         assert_eq!(spans("e: |\n\nf: 1\n")[1], "/e=|");
         assert_eq!(spans("- |\n t\n- 2\n")[1], "/0=|\n t");
         assert_eq!(spans("c: |\r\n  x\r\nd: 1\r\n")[1], "/c=|\r\n  x");
+        for text in [
+            "|-\n\n -",
+            "# c\n|-\n x",
+            "--- |\n\n x",
+            "%YAML 1.1\n--- # c\n|\n\n x",
+            "\u{feff}|\n\n x",
+            "--- # |\n- |\n x",
+        ] {
+            assert!(
+                spans(&format!("{text}\n")).last().is_some_and(|last| text.ends_with(&last[last.find('|').unwrap()..]))
+            );
+        }
     }
 
     #[test]
