@@ -2,10 +2,11 @@
 //!
 //! Nothing here knows of Kubernetes' resources, of patches or of files. `stream` cuts a text into documents, `tree`
 //! reads one of them into nodes with byte spans, `scalar` says what a scalar means, and `load` makes values of trees,
-//! their numbers spelled as `number` says.
+//! their numbers spelled as `number` says. `spell` goes the other way.
 
 pub mod load;
 pub mod number;
 pub mod scalar;
+pub mod spell;
 pub mod stream;
 pub mod tree;

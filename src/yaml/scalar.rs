@@ -374,6 +374,11 @@ pub fn ambiguous(text: &str) -> Option<Ambiguity> {
     (!alike).then_some(readings)
 }
 
+/// Whether each of the three readers takes a bare scalar for the text that stands there.
+pub(super) fn is_text_to_all(text: &str) -> bool {
+    [yaml11(text), yaml12(text), kubernetes(text)].iter().all(|reading| *reading == Reading::Text)
+}
+
 fn kubernetes(text: &str) -> Reading {
     match plain(text) {
         Meaning::Null => Reading::Null,
