@@ -7,6 +7,7 @@
 //! | [`config`] | the files that people write for this program, read with places |
 //! | [`patch`] | patches: their files, their paths, and what they do to a value |
 //! | [`diag`] | findings as data: codes, places, messages |
+//! | [`embedded`] | JSON, YAML and TOML texts that a manifest carries as strings |
 //! | [`fsio`] | the disk: bounded reads, atomic writes |
 //! | [`layer`] | bases with their locks, overlays, and which files they may name |
 //! | [`resource`] | what a resource is called, what a target means, what tells list items apart |
@@ -18,6 +19,7 @@ pub mod change;
 pub mod cli;
 pub mod config;
 pub mod diag;
+pub mod embedded;
 pub mod fsio;
 pub mod layer;
 pub mod patch;

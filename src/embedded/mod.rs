@@ -1,0 +1,126 @@
+//! Texts inside texts: the JSON, YAML or TOML that a manifest carries as a string, read into values and edited with
+//! only the touched bytes changed.
+//!
+//! This module knows neither the outer document nor Kubernetes: it is handed the inner text and hands back edits of
+//! it. `yaml::edit` carries them into the outer bytes.
+//!
+//! Every edit is checked here before it leaves: the edited text is read again and must mean what the change asks
+//! for. A wrong text is never returned.
+
+mod expected;
+mod json;
+mod number;
+
+use std::str::FromStr;
+
+use serde_json::Value;
+
+use crate::change::{Action, Change, New, TextEdit, apply_edits};
+use crate::yaml::tree::MAX_DEPTH;
+
+/// What an embedded text is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// JSON, strictly as RFC 8259 has it.
+    Json,
+}
+
+/// The word for a language is none that we know.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no language of embedded texts; they are json, yaml and toml")]
+pub struct UnknownLanguage(String);
+
+/// Why an embedded text cannot be read or changed, and where in it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct EmbeddedError {
+    /// What is wrong, as a clause without a full stop.
+    pub message: String,
+    /// The byte of the embedded text where it was noticed; 0 where it is about the change and not about the text.
+    pub offset: usize,
+}
+
+impl EmbeddedError {
+    fn new(offset: usize, message: impl Into<String>) -> EmbeddedError {
+        EmbeddedError { message: message.into(), offset }
+    }
+}
+
+impl FromStr for Language {
+    type Err = UnknownLanguage;
+
+    fn from_str(word: &str) -> Result<Language, UnknownLanguage> {
+        match word {
+            "json" => Ok(Language::Json),
+            _ => Err(UnknownLanguage(word.to_owned())),
+        }
+    }
+}
+
+impl Language {
+    /// The word that stands for it in a patch.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Language::Json => "json",
+        }
+    }
+}
+
+/// The value that a text stands for.
+///
+/// Integers keep all their digits, and numbers that are equal are equal values. A key that an object has twice is
+/// an error: readers disagree on which one counts (RFC 8259, section 4), so a change of it could not be proven.
+///
+/// # Errors
+/// When the text is not of that language, nests deeper than [`MAX_DEPTH`], or holds what a JSON value cannot.
+pub fn read(language: Language, text: &str) -> Result<Value, EmbeddedError> {
+    match language {
+        Language::Json => json::read(text),
+    }
+}
+
+/// The edits that make the change in the text, and touch nothing else. None where the text already means what the
+/// change asks for.
+///
+/// # Errors
+/// When the text cannot be read, the path does not fit it, or the language cannot say the new value.
+pub fn edit(language: Language, text: &str, change: &Change) -> Result<Vec<TextEdit>, EmbeddedError> {
+    let before = read(language, text)?;
+    let wanted_value = match change.action {
+        Action::Add(new) | Action::Replace(new) => Some(number::canonical_value(new.value, MAX_DEPTH)?),
+        Action::Remove => None,
+    };
+    let change = &with_value(*change, wanted_value.as_ref());
+    let wanted = expected::after(&before, change)?;
+    if wanted == before {
+        return Ok(Vec::new());
+    }
+    let edits = match language {
+        Language::Json => json::edit(text, change)?,
+    };
+    if read(language, &apply_edits(text, &edits)).is_ok_and(|after| after == wanted) {
+        Ok(edits)
+    } else {
+        Err(not_as_meant(language))
+    }
+}
+
+/// The change with another spelling of its value.
+fn with_value<'a>(change: Change<'a>, value: Option<&'a Value>) -> Change<'a> {
+    let respell = |new: New<'a>| New { value: value.unwrap_or(new.value), ..new };
+    let action = match change.action {
+        Action::Add(new) => Action::Add(respell(new)),
+        Action::Replace(new) => Action::Replace(respell(new)),
+        Action::Remove => Action::Remove,
+    };
+    Change { action, ..change }
+}
+
+fn not_as_meant(language: Language) -> EmbeddedError {
+    let message =
+        format!("the edited {} text would not mean what the change asks for; please report this", language.as_str());
+    EmbeddedError::new(0, message)
+}
+
+#[cfg(test)]
+mod tests;
