@@ -8,17 +8,20 @@
 //! | [`patch`] | patches: their files, their paths, and what they do to a value |
 //! | [`diag`] | findings as data: codes, places, messages |
 //! | [`embedded`] | JSON, YAML and TOML texts that a manifest carries as strings |
+//! | [`diff`] | what differs between two documents or streams |
 //! | [`fsio`] | the disk: bounded reads, atomic writes |
 //! | [`layer`] | bases with their locks, overlays, and which files they may name |
-//! | [`resource`] | what a resource is called, what a target means, what tells list items apart |
 //! | [`report`] | what `verify` and `explain` found, and its text in each format |
 //! | [`cli`] | the edge: arguments, terminal, environment, exit codes |
+//! | [`resource`] | what a resource is called, what a target means, what tells list items apart |
+
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
 pub mod change;
 pub mod cli;
 pub mod config;
 pub mod diag;
+pub mod diff;
 pub mod embedded;
 pub mod fsio;
 pub mod layer;
