@@ -60,7 +60,7 @@ impl File {
     /// # Errors
     /// When it is not YAML, has nothing in it, or holds more than one document: nothing else can be said of it then.
     pub fn open(source: &Arc<Source>, form: Form) -> Result<File, Box<Diagnostic>> {
-        let tree = Tree::parse(&source.text).map_err(|e| Box::new(not_yaml(source, form, &e)))?;
+        let tree = parse(&source.text).map_err(|e| Box::new(not_yaml(source, form, &e)))?;
         let Some(root) = tree.root() else {
             let finding = Diagnostic::new(form.nothing, format!("{} has nothing in it", source.name))
                 .at(Place::new(source, 0..0), format!("a document of kind {} is expected", form.kind));
@@ -201,6 +201,15 @@ impl File {
             .at(self.place(key.span.clone()), label)
             .note(format!("The keys of {what} are: {}.", known.join(", ")))
     }
+}
+
+/// Parses a text with the final newline that it may lack, as kubectl reads it: a literal at its end has it too.
+fn parse(text: &str) -> Result<Tree, SyntaxError> {
+    if text.is_empty() || text.ends_with('\n') {
+        return Tree::parse(text);
+    }
+    let at_most_end = |error: SyntaxError| SyntaxError { offset: error.offset.min(text.len()), ..error };
+    Tree::parse(&format!("{text}\n")).map_err(at_most_end)
 }
 
 /// Says why a text was not parsed, and what a person would do about it.

@@ -255,6 +255,16 @@ mod tests {
     }
 
     #[test]
+    fn a_literal_at_the_end_has_the_newline_that_the_file_lacks() {
+        let source = Source::new("f.yaml", format!("{HEAD}name: |\n  a"));
+        let file = File::open(&source, FORM).unwrap();
+        let mut findings = Findings::new();
+        let fields = file.top(&["name"], &mut findings).unwrap();
+        let name = fields.get("name").unwrap().text(&mut findings).unwrap();
+        assert_eq!((name.value.as_str(), &source.text[name.span]), ("a\n", "|\n  a"));
+    }
+
+    #[test]
     fn fields_with_nothing_behind_them_are_told_from_texts() {
         assert_eq!(
             findings_of(&format!("{HEAD}name:\n")),
