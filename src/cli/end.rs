@@ -53,6 +53,9 @@ pub enum Failure {
     /// The current folder is gone, or closed to us.
     #[error("the current folder cannot be read: {0}")]
     CurrentFolder(io::Error),
+    /// The arguments do not go together, for a reason that their parser does not know.
+    #[error("{0}")]
+    Usage(&'static str),
     /// What was to be printed could not be.
     #[error("standard output cannot be written: {0}")]
     Output(io::Error),
@@ -69,6 +72,7 @@ impl Failure {
             Failure::Disk(FsError::Io { .. }) => "check the permissions of the file and of the folders above it",
             Failure::Disk(FsError::HalfWritten { .. }) => "see what `git status` says before you go on",
             Failure::CurrentFolder(_) => "change to a folder that exists",
+            Failure::Usage(_) => "see what `--help` says",
             Failure::Output(_) => "check that its disk has room and that it is open",
         }
     }

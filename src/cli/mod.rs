@@ -62,7 +62,9 @@ pub struct Shared {
 
 /// The commands.
 #[derive(Subcommand, Debug)]
-enum Command {}
+enum Command {
+    Vendor(vendor::VendorArgs),
+}
 
 /// What a command works with.
 pub struct Context {
@@ -95,8 +97,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     end.into()
 }
 
-fn run(command: &Command, _: &mut Context) -> Result<End, Failure> {
-    match *command {}
+fn run(command: &Command, context: &mut Context) -> Result<End, Failure> {
+    match command {
+        Command::Vendor(args) => vendor::run(args, context),
+    }
 }
 
 /// Prints the help that was asked for, or says what is wrong with the arguments.

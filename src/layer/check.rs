@@ -76,12 +76,12 @@ fn uncovered(base: &Base, lock: &Lock) -> Option<String> {
     let wanted: Vec<_> = base.files.iter().map(|f| (base.origin.address(f), f.vendored.as_str())).collect();
     let locked: Vec<_> = lock.files.iter().map(|f| (Some(f.address.clone()), f.vendored.name.as_str())).collect();
     if wanted != locked {
-        return Some(format!("{} names other files than {} records", base.source.name, lock::FILE_NAME));
+        return Some(format!("{} names other files than the lock records", base.source.name));
     }
     let documents = lock.files.iter().flat_map(|f| &f.documents);
     let other = documents.into_iter().find(|d| !keep_agrees(base, d))?;
     let (is, should) = if other.kept { ("kept", "leaves it out") } else { ("left out", "keeps it") };
-    Some(format!("{} is {is} in {}, but `keep` of {} {should}", other.identity, lock::FILE_NAME, base.source.name))
+    Some(format!("{} is {is} in the lock, but `keep` of {} {should}", other.identity, base.source.name))
 }
 
 /// Whether `keep` can have led to what the lock says of a document. A target with labels or annotations cannot be
@@ -134,7 +134,7 @@ fn vendored_file(root: &Root, base: &Base, locked: LockedFile, findings: &mut Fi
 fn changed(base: &Base, name: String, bytes: &[u8], found: &str, locked: &LockedFile) -> Vec<Diagnostic> {
     let sizes = format!("It has {} bytes, the lock records {}.", bytes.len(), locked.vendored.size);
     let hashes = format!("Its sha256 is {found}, the lock records {}.", locked.vendored.sha256);
-    let message = format!("{name} is not the file that {} records", lock::FILE_NAME);
+    let message = format!("{name} is not the file that the lock records");
     let finding = Diagnostic::new(Code::BaseFileChanged, message).note(sizes).note(hashes);
     let mut inner = Findings::new();
     let source = inner.keep(config::source(name, bytes));
@@ -177,7 +177,7 @@ pub(super) fn differences(
     let missing: Vec<&LockedDocument> = kept().filter(|d| take(&d.content)).collect();
     if odd.is_empty() && missing.is_empty() {
         let message =
-            format!("the documents of {} stand in another order than {} records", source.name, lock::FILE_NAME);
+            format!("the documents of {} stand in another order than the lock records", source.name);
         return Some(vec![Diagnostic::new(Code::BaseContentChanged, message)]);
     }
     Some(unlike(source, &odd, &missing))
@@ -186,7 +186,6 @@ pub(super) fn differences(
 /// The findings about the `odd` documents of a file, which the lock does not record as they are, and about those that
 /// it records and that the file does not have as they were.
 fn unlike(source: &Arc<Source>, odd: &[&Document], missing: &[&LockedDocument]) -> Vec<Diagnostic> {
-    let lock = lock::FILE_NAME;
     let finding = |message: String, identity: &Identity| {
         Diagnostic::new(Code::BaseContentChanged, message).resource(identity.to_string())
     };
@@ -196,10 +195,10 @@ fn unlike(source: &Arc<Source>, odd: &[&Document], missing: &[&LockedDocument]) 
         let Document { identity, range, content, .. } = document;
         let place = Place::new(source, range.start..range.start);
         out.push(match by_identity.remove(identity) {
-            Some(recorded) => finding(format!("{identity} does not mean what {lock} records"), identity)
+            Some(recorded) => finding(format!("{identity} does not mean what the lock records"), identity)
                 .at(place, "this document")
                 .note(format!("Its content digest is {content}, the lock records {}.", recorded.content)),
-            None => finding(format!("{identity} is no document that {lock} records as kept"), identity)
+            None => finding(format!("{identity} is no document that the lock records as kept"), identity)
                 .at(place, "this document"),
         });
     }

@@ -177,7 +177,7 @@ impl Planner<'_> {
         if !self.base.origin.is_pinned() || old.upstream.sha256 == found {
             return None;
         }
-        let message = format!("{address} has other bytes than {} records", lock::FILE_NAME);
+        let message = format!("{address} has other bytes than the lock records");
         let finding = Diagnostic::new(Code::UpstreamChanged, message)
             .note(format!("Its sha256 is {found}, the lock records {}.", old.upstream.sha256))
             .note(format!("It has {} bytes, the lock records {}.", bytes.len(), old.upstream.size))
@@ -530,7 +530,7 @@ mod tests {
         let address = format!("https://raw.githubusercontent.com/o/r/{}/m.yaml", "0".repeat(40));
         assert_eq!(
             planned(&project, &given(CONFIG), false).unwrap_err(),
-            [format!("base/b/base.yaml:4:92 upstream-changed: {address} has other bytes than base.lock records")]
+            [format!("base/b/base.yaml:4:92 upstream-changed: {address} has other bytes than the lock records")]
         );
         assert_eq!(project.files(), before);
     }
@@ -570,7 +570,7 @@ mod tests {
         project.write("base/b/m.yaml", &format!("---\n{AGENT}---\n{}", CONFIG.replace("\"1\"", "\"2\"")));
         assert_eq!(
             planned(&project, &from_root(&project), true).unwrap_err(),
-            ["base/b/m.yaml:6:1 base-content-changed: ConfigMap/settings does not mean what base.lock records"]
+            ["base/b/m.yaml:6:1 base-content-changed: ConfigMap/settings does not mean what the lock records"]
         );
     }
 
@@ -662,17 +662,17 @@ mod tests {
         project.write("base/b/base.yaml", &format!("{HEAD}{source}{KEEP_AGENT}"));
         assert_eq!(
             checked(&project),
-            ["base-not-locked: ConfigMap/settings is kept in base.lock, but `keep` of base/b/base.yaml leaves it out"]
+            ["base-not-locked: ConfigMap/settings is kept in the lock, but `keep` of base/b/base.yaml leaves it out"]
         );
         project.write("base/b/base.yaml", &format!("{HEAD}source: {{file: ../../up/other.yaml}}\n"));
-        assert_eq!(checked(&project), ["base-not-locked: base/b/base.yaml names other files than base.lock records"]);
+        assert_eq!(checked(&project), ["base-not-locked: base/b/base.yaml names other files than the lock records"]);
     }
 
     #[test]
     fn a_vendored_file_with_other_bytes_is_told_document_by_document() {
         let project = project(&upstream(), "");
         vendored(&project, &from_root(&project), false).unwrap();
-        let file = "base-file-changed: base/b/m.yaml is not the file that base.lock records";
+        let file = "base-file-changed: base/b/m.yaml is not the file that the lock records";
         project.write("base/b/m.yaml", &upstream().replace("# ours", "# theirs"));
         assert_eq!(checked(&project), [file]);
         project.write("base/b/m.yaml", &upstream().replace("\"1\"", "\"2\"").replace("DaemonSet", "Deployment"));
@@ -680,8 +680,8 @@ mod tests {
             checked(&project),
             [
                 file,
-                "base/b/m.yaml:1:1 base-content-changed: ConfigMap/settings does not mean what base.lock records",
-                "base/b/m.yaml:7:1 base-content-changed: Deployment.apps/net/agent is no document that base.lock records as kept",
+                "base/b/m.yaml:1:1 base-content-changed: ConfigMap/settings does not mean what the lock records",
+                "base/b/m.yaml:7:1 base-content-changed: Deployment.apps/net/agent is no document that the lock records as kept",
                 "base-content-changed: DaemonSet.apps/net/agent is missing in base/b/m.yaml",
             ]
         );
@@ -690,7 +690,7 @@ mod tests {
             checked(&project),
             [
                 file,
-                "base-content-changed: the documents of base/b/m.yaml stand in another order than base.lock records"
+                "base-content-changed: the documents of base/b/m.yaml stand in another order than the lock records"
             ]
         );
         std::fs::remove_file(project.path("base/b/m.yaml")).unwrap();
@@ -706,7 +706,7 @@ mod tests {
         project.write("base/b/base.lock", &lock);
         assert_eq!(
             checked(&project),
-            ["base/b/m.yaml:1:1 base-content-changed: ConfigMap/settings does not mean what base.lock records"]
+            ["base/b/m.yaml:1:1 base-content-changed: ConfigMap/settings does not mean what the lock records"]
         );
     }
 
