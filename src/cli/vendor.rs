@@ -1,6 +1,6 @@
 //! `overlay vendor`: take in what a base names, and lock it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -11,7 +11,7 @@ use crate::diag::visible::visible;
 use crate::fsio;
 use crate::layer::base::{self, Base};
 use crate::layer::root::Root;
-use crate::layer::vendor::{self, Fetch, Fetched, FromRoot, Given, Plan};
+use crate::layer::vendor::{self, Fetch, Fetched, FromRoot, Given, Plan, Step};
 
 /// Take in the manifest that base.yaml names, and record its hashes in base.lock
 ///
@@ -38,18 +38,90 @@ pub struct VendorArgs {
     pub from: Option<PathBuf>,
 }
 
+impl VendorArgs {
+    /// The bases' folders.
+    fn folders(&self, current: &Path) -> Result<Vec<PathBuf>, Failure> {
+        if !self.bases.is_empty() {
+            return Ok(self.bases.clone());
+        }
+        let found = fsio::find(current, base::FILE_NAME)?;
+        if found.is_empty() { Err(Failure::Usage("there is no base below the current folder")) } else { Ok(found) }
+    }
+
+    /// The bytes that `--from` hands over.
+    fn given(&self, current: &Path) -> Result<Option<Given>, Failure> {
+        let Some(file) = &self.from else { return Ok(None) };
+        if self.bases.len() != 1 {
+            return Err(Failure::Usage("--from goes with the folder of one base"));
+        }
+        let name = file.to_string_lossy().into_owned();
+        let bytes = fsio::read(&current.join(file), fsio::MAX_FILE).map_err(|e| e.named(&name))?;
+        Ok(Some(Given(Fetched { name, bytes })))
+    }
+}
+
 /// Plans every base, and carries the plans out as one step when nothing is wrong with any of them.
 pub fn run(args: &VendorArgs, context: &mut Context) -> Result<End, Failure> {
     let current = context.current()?;
     let given = args.given(&current)?;
     let mut findings = Findings::new();
-    let mut planned = Vec::new();
+    let mut bases = Vec::new();
     for folder in args.folders(&current)? {
         let root = Root::find(&folder, context.root.as_deref(), &current)?;
-        if let Some((name, plan)) = plan(args, &root, &folder, given.as_ref(), &mut findings) {
-            planned.push((name, plan));
-        }
+        bases.extend(plan(args, &root, &folder, given.as_ref(), &mut findings));
     }
-    context.terminal.findings(&findings.into_vec());
-    todo!()
+    let findings = findings.into_vec();
+    context.terminal.findings(&findings);
+    let end = End::of(&findings, false);
+    if end != End::Clean {
+        return Ok(end);
+    }
+    if !args.check {
+        let plans: Vec<&Plan> = bases.iter().map(|(_, plan)| plan).collect();
+        vendor::carry_out(&plans)?;
+    }
+    for (name, plan) in &bases {
+        context.terminal.aside(&told(name, plan, args.check));
+    }
+    let differs = bases.iter().any(|(_, plan)| !plan.steps.is_empty());
+    Ok(if args.check && differs { End::Wrong } else { End::Clean })
+}
+
+/// What is to be done about the base in `folder`, with the folder's name.
+fn plan(
+    args: &VendorArgs,
+    root: &Root,
+    folder: &Path,
+    given: Option<&Given>,
+    findings: &mut Findings,
+) -> Option<(String, Plan)> {
+    let folder = match root.locate(folder) {
+        Ok(folder) => folder,
+        Err(error) => {
+            findings.add(error.diagnose(None));
+            return None;
+        }
+    };
+    let base = Base::load(root, &folder, findings)?;
+    let from_root = FromRoot(root);
+    let fetch: &dyn Fetch = given.map_or(&from_root, |given| given);
+    let plan = vendor::plan(root, &base, fetch, args.accept_layout, findings)?;
+    Some((folder.name, plan))
+}
+
+/// What was done about a base, or would be, a line a step.
+fn told(name: &str, plan: &Plan, check: bool) -> String {
+    if plan.steps.is_empty() {
+        return format!("{} is as locked\n", visible(name));
+    }
+    let line = |step: &Step| {
+        let done = match (check, step.bytes.is_some()) {
+            (true, true) => "would write",
+            (true, false) => "would remove",
+            (false, true) => "wrote",
+            (false, false) => "removed",
+        };
+        format!("{done} {} ({})\n", visible(&step.file.name), step.note)
+    };
+    plan.steps.iter().map(line).collect()
 }

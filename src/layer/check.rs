@@ -176,8 +176,7 @@ pub(super) fn differences(
     let odd: Vec<&Document> = found.iter().filter(|d| !take(&d.content)).collect();
     let missing: Vec<&LockedDocument> = kept().filter(|d| take(&d.content)).collect();
     if odd.is_empty() && missing.is_empty() {
-        let message =
-            format!("the documents of {} stand in another order than the lock records", source.name);
+        let message = format!("the documents of {} stand in another order than the lock records", source.name);
         return Some(vec![Diagnostic::new(Code::BaseContentChanged, message)]);
     }
     Some(unlike(source, &odd, &missing))

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use crate::config::{Fields, File, Findings, Form, View};
 use crate::diag::Source;
 use crate::resource::Identity;
-use crate::yaml::scalar;
-use crate::yaml::tree::Style;
+use crate::yaml::spell;
 
 /// The name of the file in a base's folder.
 pub const FILE_NAME: &str = "base.lock";
@@ -141,23 +140,14 @@ impl LockedDocument {
 
 /// Writes an entry whose value is a text.
 fn line(out: &mut String, key: &str, value: &str) {
-    plain(out, key, spelled(value));
+    // In flow style a text stays on its line.
+    plain(out, key, spell::string(value, None, spell::Place::Flow));
 }
 
 /// Writes an entry whose value is spelled already.
 fn plain(out: &mut String, key: &str, value: impl fmt::Display) {
     // Writing to a string cannot fail.
     let _ = writeln!(out, "{key}: {value}");
-}
-
-/// A text so that every reader of YAML takes it as that text: bare where that is safe, else as a JSON string.
-fn spelled(text: &str) -> String {
-    let bare = text.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._/:@+-".contains(&b))
-        && !text.ends_with(':')
-        && scalar::ambiguous(text).is_none()
-        && scalar::resolve(text, Style::Plain, None).is_ok_and(|v| v.is_string());
-    if bare { text.to_owned() } else { serde_json::Value::from(text).to_string() }
 }
 
 fn read_file(view: View<'_>, findings: &mut Findings) -> Option<LockedFile> {
@@ -303,18 +293,6 @@ mod tests {
                 a39 = "a".repeat(39)
             )
         );
-    }
-
-    #[test]
-    fn texts_that_a_reader_would_take_for_something_else_are_quoted() {
-        for text in
-            ["no", "1e3", "007", "0x1F", "12:30", "~", "", "- a", "a: b", "a #b", "a:", "a\nb", "*a", "2026-01-02"]
-        {
-            assert_eq!(spelled(text), serde_json::Value::from(text).to_string());
-        }
-        for text in ["v1", "apps/v1", "kube-system", "a:b", "https://example.org/x.yaml", "1a2b", "DaemonSet"] {
-            assert_eq!(spelled(text), text);
-        }
     }
 
     #[test]

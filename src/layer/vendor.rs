@@ -89,13 +89,6 @@ pub struct Step {
     pub note: String,
 }
 
-impl Step {
-    /// What the step does, as a verb.
-    pub fn verb(&self) -> &'static str {
-        if self.bytes.is_some() { "write" } else { "remove" }
-    }
-}
-
 /// Plans the vendoring of a base. With `accept_layout`, a vendored file that is there and means what upstream's kept
 /// documents mean stays as it is. `None` where something forbids it, which the findings tell.
 pub fn plan(root: &Root, base: &Base, fetch: &dyn Fetch, accept_layout: bool, findings: &mut Findings) -> Option<Plan> {
@@ -108,7 +101,7 @@ pub fn plan(root: &Root, base: &Base, fetch: &dyn Fetch, accept_layout: bool, fi
 }
 
 /// Carries plans out, all as one step.
-pub fn carry_out(plans: &[Plan]) -> Result<(), FsError> {
+pub fn carry_out(plans: &[&Plan]) -> Result<(), FsError> {
     let steps = || plans.iter().flat_map(|p| &p.steps);
     let writes: Vec<fsio::Write<'_>> = steps()
         .filter_map(|s| s.bytes.as_deref().map(|bytes| fsio::Write { path: s.file.path.clone(), bytes }))
@@ -422,7 +415,7 @@ mod tests {
 
     /// Like [`planned`], and carries the plan out.
     fn vendored(project: &Project, fetch: &dyn Fetch, accept_layout: bool) -> Result<Vec<String>, Vec<String>> {
-        vendor(project, fetch, accept_layout, |plan| carry_out(&[plan]).unwrap())
+        vendor(project, fetch, accept_layout, |plan| carry_out(&[&plan]).unwrap())
     }
 
     fn vendor(
@@ -435,7 +428,8 @@ mod tests {
         let plan = plan(&project.root, &project.base("base/b"), fetch, accept_layout, &mut findings);
         let plan = plan.ok_or_else(|| project.told(&findings))?;
         assert!(findings.is_empty());
-        let told = plan.steps.iter().map(|s| format!("{} {}: {}", s.verb(), s.file.name, s.note)).collect();
+        let verb = |s: &Step| if s.bytes.is_some() { "write" } else { "remove" };
+        let told = plan.steps.iter().map(|s| format!("{} {}: {}", verb(s), s.file.name, s.note)).collect();
         then(plan);
         Ok(told)
     }
@@ -688,10 +682,7 @@ mod tests {
         project.write("base/b/m.yaml", &format!("---\n{AGENT}---\n{CONFIG}"));
         assert_eq!(
             checked(&project),
-            [
-                file,
-                "base-content-changed: the documents of base/b/m.yaml stand in another order than the lock records"
-            ]
+            [file, "base-content-changed: the documents of base/b/m.yaml stand in another order than the lock records"]
         );
         std::fs::remove_file(project.path("base/b/m.yaml")).unwrap();
         assert_eq!(checked(&project), ["base-file-changed: the vendored file base/b/m.yaml is missing"]);
