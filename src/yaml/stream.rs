@@ -117,6 +117,10 @@ impl<'t> Cutter<'t> {
         let end = line_end + rest.len().min(if rest.starts_with(b"\r\n") { 2 } else { 1 });
         if self.marker.is_some() || self.look(end) != Lines::Nothing {
             self.close(end);
+        } else if let Some(last) = self.pieces.last_mut() {
+            // A `...` that ends nothing stays with what it follows, and so do the comments before it.
+            last.range.end = end;
+            self.start = end;
         }
     }
 
@@ -242,6 +246,7 @@ mod tests {
         assert_eq!(pieces("a\n...\n\n# c\n"), ["+a\n...\n\n# c\n"]);
         assert_eq!(pieces("---\n...\n...\n"), ["----\n...\n...\n"]);
         assert_eq!(pieces("...\na\n"), ["+...\na\n"]);
+        assert_eq!(pieces("a\n...\n# c\n...\nb\n"), ["+a\n...\n# c\n...\n", "+b\n"]);
         assert_eq!(pieces("a\n..."), ["+a\n..."]);
     }
 
