@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::apply::apply;
 use super::model::{Change, Effect, Op, Operation, Patch, Within, Written};
@@ -17,7 +17,7 @@ use super::path::{Path, Segment};
 use super::resolve::{
     Absent, Hit, Miss, There, at, by_key, item_index, kind_of, merge_key, new_key, resolve, shown, wrong_kind,
 };
-use super::step::{Action, New, Origin, Step};
+use super::step::{Action, New, Origin, Spelling, Step};
 use crate::diag::{Code, Diagnostic, Place};
 use crate::yaml::tree::MAX_DEPTH;
 
@@ -38,7 +38,7 @@ pub struct Site<'a> {
 }
 
 /// What a change does to a value.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Run {
     /// The value afterwards. The order of its mapping keys means nothing.
     pub value: Value,
@@ -102,6 +102,14 @@ struct Plan {
     keyed: Path,
     /// `None` where nothing is left to do.
     action: Option<Action>,
+    /// The keys of mappings that are made around the value, the outermost first.
+    around: Vec<String>,
+}
+
+impl Plan {
+    fn new(path: Vec<String>, keyed: Path, action: Option<Action>) -> Plan {
+        Plan { path, keyed, action, around: Vec::new() }
+    }
 }
 
 impl<'a> Site<'a> {
@@ -211,13 +219,14 @@ impl<'a> Site<'a> {
         plans: Vec<Plan>,
         written: &mut usize,
     ) -> Result<(), Box<Problem>> {
-        for Plan { path, keyed, action } in plans {
+        for Plan { path, keyed, action, around } in plans {
             let origin = Origin { patch: self.patch.name.value.clone(), change: self.change, operation, keyed };
-            let Some(action) = action else {
+            let Some(mut action) = action else {
                 run.already.push(origin);
                 continue;
             };
-            if let Action::Add(new) | Action::Replace(new) = &action {
+            if let Action::Add(new) | Action::Replace(new) = &mut action {
+                wrap(new, around, self.patch);
                 check_size(&new.value, path.len(), &origin.keyed, written)?;
             }
             let step = Step { action, path, origin };
@@ -284,7 +293,7 @@ fn label(code: Code) -> &'static str {
 
 fn written_new(operation: &Operation, written: &Written) -> New {
     let comment = operation.comment.as_ref().map(|c| c.value.clone());
-    New { value: written.value.clone(), spelled: Some(written.node), comment }
+    New { value: written.value.clone(), spelled: Some(Spelling::Patch(written.node)), comment }
 }
 
 /// The places that are there at the end of a path, and their values.
@@ -333,10 +342,10 @@ fn plan_replace(value: &Value, operation: &Operation, new: &New) -> Result<Vec<P
     let plan = |(hit, there): (Hit<'_>, &Value)| {
         // Where the new value is there already, the old one cannot be, and that is no conflict.
         if *there == new.value {
-            return Ok(Plan { path: hit.tokens, keyed: hit.keyed, action: None });
+            return Ok(Plan::new(hit.tokens, hit.keyed, None));
         }
         operation.was.as_ref().map_or(Ok(()), |was| check_value(&hit, there, was))?;
-        Ok(Plan { path: hit.tokens, keyed: hit.keyed, action: Some(Action::Replace(new.clone())) })
+        Ok(Plan::new(hit.tokens, hit.keyed, Some(Action::Replace(new.clone()))))
     };
     existing(value, &operation.path.value)?.into_iter().map(plan).collect()
 }
@@ -362,7 +371,7 @@ fn plan_take(found: (Hit<'_>, &Value), path: &Path, operation: &Operation) -> Re
         return Err(Box::new(Problem::new(Code::PathInvalid, &operation.path.value, message)));
     }
     operation.was.as_ref().map_or(Ok(()), |was| check_value(&hit, there, was))?;
-    Ok(Plan { path: hit.tokens, keyed: hit.keyed, action: Some(Action::Remove) })
+    Ok(Plan::new(hit.tokens, hit.keyed, Some(Action::Remove)))
 }
 
 fn plan_add(value: &Value, operation: &Operation, new: &New) -> Result<Vec<Plan>, Box<Problem>> {
@@ -377,7 +386,7 @@ fn plan_add(value: &Value, operation: &Operation, new: &New) -> Result<Vec<Plan>
 /// `add` at the empty path, which RFC 6902 takes for a replacement.
 fn add_document(value: &Value, new: &New) -> Result<Plan, Box<Problem>> {
     if *value == new.value {
-        return Ok(Plan { path: Vec::new(), keyed: Path::default(), action: None });
+        return Ok(Plan::new(Vec::new(), Path::default(), None));
     }
     let problem = Problem::new(Code::AddOverExisting, &Path::default(), "the document is there already");
     Err(Box::new(problem.help("Write `op: replace` to put another in its place.")))
@@ -424,8 +433,8 @@ fn add_key(
     tokens.push(key.to_owned());
     keyed.push(Segment::Key(key.to_owned()));
     match there {
-        None => Ok(Plan { path: tokens, keyed, action: Some(Action::Add(new.clone())) }),
-        Some(there) if *there == new.value => Ok(Plan { path: tokens, keyed, action: None }),
+        None => Ok(Plan::new(tokens, keyed, Some(Action::Add(new.clone())))),
+        Some(there) if *there == new.value => Ok(Plan::new(tokens, keyed, None)),
         Some(there) => {
             let message = format!("{} is there already, with another value", at(&keyed));
             let help = match operation.op {
@@ -451,14 +460,20 @@ fn add_with_parents(
     let Hit { mut tokens, mut keyed, .. } = hit;
     tokens.push(key);
     keyed.push(last.clone());
-    let inner = tokens.split_off(made);
-    let value = inner
-        .into_iter()
-        .rev()
-        .fold(new.value.clone(), |value, key| Value::Object(serde_json::Map::from_iter([(key, value)])));
-    let spelled = new.spelled.filter(|_| value == new.value);
-    let new = New { value, spelled, comment: new.comment.clone() };
-    Ok(Plan { path: tokens, keyed, action: Some(action(new)) })
+    let around = tokens.split_off(made);
+    Ok(Plan { path: tokens, keyed, action: Some(action(new.clone())), around })
+}
+
+/// Puts mappings with these keys around a value, the outermost first.
+fn wrap(new: &mut New, keys: Vec<String>, patch: &Patch) {
+    if keys.is_empty() {
+        return;
+    }
+    if let Some(Spelling::Patch(node)) = new.spelled {
+        new.spelled = Spelling::around(&keys, &new.value, node, patch);
+    }
+    let inner = std::mem::take(&mut new.value);
+    new.value = keys.into_iter().rev().fold(inner, |value, key| Value::Object(Map::from_iter([(key, value)])));
 }
 
 fn add_item(hit: Hit<'_>, items: &[Value], last: &Segment, path: &Path, new: &New) -> Result<Plan, Box<Problem>> {
@@ -477,7 +492,7 @@ fn add_item(hit: Hit<'_>, items: &[Value], last: &Segment, path: &Path, new: &Ne
     if let Some(there) = items.iter().position(|item| *item == new.value) {
         let mut tokens = hit.tokens.clone();
         tokens.push(there.to_string());
-        return Ok(Plan { path: tokens, keyed: name(there), action: None });
+        return Ok(Plan::new(tokens, name(there), None));
     }
     let named = key.and_then(|key| key.of_item(&new.value).map(|name| (key, name)));
     if let Some((key, wanted)) = named
@@ -488,7 +503,7 @@ fn add_item(hit: Hit<'_>, items: &[Value], last: &Segment, path: &Path, new: &Ne
     let keyed = name(index);
     let mut tokens = hit.tokens;
     tokens.push(index.to_string());
-    Ok(Plan { path: tokens, keyed, action: Some(Action::Add(new.clone())) })
+    Ok(Plan::new(tokens, keyed, Some(Action::Add(new.clone()))))
 }
 
 fn duplicate_item(list: &Path, keyed: &Path, index: usize, there: &Value) -> Problem {

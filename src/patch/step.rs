@@ -1,15 +1,18 @@
 //! Plain changes that are kept, with where they come from: what a patch became once its paths met a document.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::model::Patch;
 use super::path::Path;
 use crate::change;
-use crate::yaml::tree::NodeId;
+use crate::yaml::spell::{self, Layout};
+use crate::yaml::tree::{NodeId, Tree};
 
 /// One plain change: RFC 6902 without selectors, its value known. Steps are made one after another; the path of each
 /// is for the value that the steps before it leave.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Step {
     /// What is done.
     pub action: Action,
@@ -20,7 +23,7 @@ pub struct Step {
 }
 
 /// What a step does at its path.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Action {
     /// Sets a new mapping key, or inserts a list item.
     Add(New),
@@ -31,14 +34,61 @@ pub enum Action {
 }
 
 /// A value that is written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct New {
     /// What it means.
     pub value: Value,
-    /// The node of the patch file that spells it, if there is one.
-    pub spelled: Option<NodeId>,
+    /// How the patch file spells it, if it does.
+    pub spelled: Option<Spelling>,
     /// The trailing comment of the line; empty to take away the one that is there, `None` to leave it.
     pub comment: Option<String>,
+}
+
+/// A model for how a value is written.
+#[derive(Clone, Debug)]
+pub enum Spelling {
+    /// A node of the patch file.
+    Patch(NodeId),
+    /// A text of its own: the value of the patch file with the mappings around it that `parents` makes.
+    Made(Arc<Made>),
+}
+
+/// A text that was made to spell a value.
+#[derive(Debug)]
+pub struct Made {
+    text: String,
+    tree: Tree,
+    root: NodeId,
+}
+
+impl Spelling {
+    /// The value that `inner` spells in `patch`, with the keys around it, the outermost first.
+    ///
+    /// `None` where that cannot be spelled as a block; the editor finds a spelling of its own then.
+    pub fn around(keys: &[String], value: &Value, inner: NodeId, patch: &Patch) -> Option<Spelling> {
+        let layout = Layout::default();
+        let mut text = String::new();
+        for (level, key) in keys.iter().enumerate() {
+            let indent = " ".repeat(level * layout.step);
+            let line_break = if level == 0 { "" } else { "\n" };
+            let place = spell::Place::Key;
+            text = format!("{text}{line_break}{indent}{}:", spell::key(key, None, place));
+        }
+        let column = keys.len().checked_sub(1)? * layout.step;
+        let model = spell::Model { tree: patch.spelled(inner).tree, node: inner };
+        text.push_str(&spell::behind_colon(value, column, layout, Some(model)));
+        text.push('\n');
+        let tree = Tree::parse(&text).ok()?;
+        let root = tree.root()?;
+        Some(Spelling::Made(Arc::new(Made { text, tree, root })))
+    }
+
+    fn as_spelled<'a>(&'a self, patch: &'a Patch) -> change::Spelled<'a> {
+        match self {
+            Spelling::Patch(node) => patch.spelled(*node),
+            Spelling::Made(made) => change::Spelled { text: &made.text, tree: &made.tree, node: made.root },
+        }
+    }
 }
 
 /// The operation that a step comes from.
@@ -70,7 +120,7 @@ impl New {
     fn as_change<'a>(&'a self, patch: &'a Patch) -> change::New<'a> {
         change::New {
             value: &self.value,
-            spelled: self.spelled.map(|node| patch.spelled(node)),
+            spelled: self.spelled.as_ref().map(|spelling| spelling.as_spelled(patch)),
             comment: self.comment.as_deref(),
         }
     }

@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
@@ -403,4 +404,96 @@ fn steps_carry_the_spelling_and_the_comment() {
     let spelled = new.spelled.unwrap();
     assert_eq!(&spelled.text[spelled.tree.node(spelled.node).span.clone()], "'x'");
     assert_eq!((change.path, new.comment), (&["a".to_owned()][..], Some("why")));
+}
+
+#[test]
+fn parents_are_spelled_as_blocks_around_the_value_as_it_is_spelled() {
+    let patch = patch("  - op: add\n    path: /a/on/c\n    parents: true\n    value:\n      x: 'y'\n      l: [1, 2]\n");
+    let run = Site { patch: &patch, change: 0, resource: "A/one", place: None }.run(&json!({})).unwrap();
+    assert_eq!(run.value, json!({"a": {"on": {"c": {"x": "y", "l": [1, 2]}}}}));
+    let crate::change::Action::Add(new) = run.steps[0].as_change(&patch).action else { panic!() };
+    let spelled = new.spelled.unwrap();
+    let node = spelled.tree.node(spelled.node);
+    assert_eq!(&spelled.text[node.span.clone()], "\"on\":\n  c:\n    x: 'y'\n    l: [1, 2]");
+    assert_eq!(load_text(spelled.text).unwrap().value, *new.value);
+}
+
+/// An RFC 6902 operation on a small document, its paths plain.
+fn any_operation() -> impl Strategy<Value = Value> {
+    let path = prop::sample::select(vec![
+        "",
+        "/a",
+        "/b",
+        "/l",
+        "/l/0",
+        "/l/1",
+        "/l/2",
+        "/l/-",
+        "/l/01",
+        "/a/x",
+        "/a/y",
+        "/a/x/z",
+        "/l/0/name",
+        "/n",
+        "/n/q",
+    ]);
+    let value = prop::sample::select(vec![
+        json!(1),
+        json!("t"),
+        json!({"x": {}}),
+        json!([1]),
+        json!({"name": "q"}),
+        json!(null),
+    ]);
+    let word = prop::sample::select(vec!["add", "replace", "remove", "move", "copy", "test"]);
+    (word, path.clone(), path, value).prop_map(|(word, path, from, value)| match word {
+        "remove" => json!({"op": word, "path": path}),
+        "move" | "copy" => json!({"op": word, "path": path, "from": from}),
+        _ => json!({"op": word, "path": path, "value": value}),
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_taken_means_what_json_patch_makes_of_it(operations in prop::collection::vec(any_operation(), 1..6)) {
+        let document = json!({"a": {"x": {"z": 1}}, "l": [{"name": "i"}, "s"], "n": null});
+        let text: String = operations.iter().map(|o| format!("  - {o}\n")).collect();
+        if let Ok(run) = run_on(&document, &text) {
+            // An item that is there already is not added again, and `json-patch` would.
+            let adds_twice = run.already.iter().any(|o| o.keyed.segments().len() > 1);
+            let mut expected = document.clone();
+            let plain: json_patch::Patch = serde_json::from_value(Value::Array(operations)).unwrap();
+            let made = json_patch::patch(&mut expected, &plain);
+            prop_assert!(adds_twice || made.is_ok());
+            prop_assert!(adds_twice || run.value == expected);
+        }
+    }
+
+    #[test]
+    fn the_steps_alone_lead_to_the_value(operations in prop::collection::vec(any_operation(), 1..6)) {
+        let document = json!({"a": {"x": {"z": 1}}, "l": [{"name": "i"}, "s"], "n": null});
+        let text: String = operations.iter().map(|o| format!("  - {o}\n")).collect();
+        if let Ok(run) = run_on(&document, &text) {
+            let mut value = document;
+            for step in &run.steps {
+                apply(&mut value, step).unwrap();
+            }
+            prop_assert_eq!(value, run.value);
+        }
+    }
+
+    #[test]
+    fn any_path_on_any_operation_ends_in_steps_or_a_finding(
+        path in "(/(a|l|n|-|0|7|\\*|\\[name=i\\]|\\[=s\\]|\\[q=1\\])){0,4}",
+        word in prop::sample::select(vec!["add", "replace", "remove", "test"]),
+        parents in any::<bool>(),
+    ) {
+        let document = json!({"a": {"l": [{"name": "i"}, "s", "s"]}, "l": [{"name": "i"}, "s"], "n": null});
+        let value = if word == "remove" { "" } else { ", value: {z: 1}" };
+        let parents = if word == "add" { format!(", parents: {parents}") } else { String::new() };
+        let outcome = run_on(&document, &format!("  - {{op: {word}, path: '{path}'{value}{parents}}}"));
+        if let Err(finding) = outcome {
+            prop_assert!(finding.code != Code::Internal, "{}", finding.message);
+        }
+    }
 }
