@@ -27,10 +27,15 @@ pub use view::{Entry, Fields, View};
 
 use crate::diag::Diagnostic;
 
-/// The diagnostics of a run, in the order in which they were found.
+/// How many diagnostics of a run are kept. A file made for it could hold a mistake in each of millions of lines.
+pub const MAX_FINDINGS: usize = 10_000;
+
+/// The diagnostics of a run, in the order in which they were found. Beyond [`MAX_FINDINGS`] they are only counted.
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Diagnostic>,
+    count: usize,
+    errors: usize,
 }
 
 impl Findings {
@@ -41,7 +46,11 @@ impl Findings {
 
     /// One more.
     pub fn add(&mut self, diagnostic: Diagnostic) {
-        self.list.push(diagnostic);
+        self.count += 1;
+        self.errors += usize::from(diagnostic.is_error());
+        if self.list.len() < MAX_FINDINGS {
+            self.list.push(diagnostic);
+        }
     }
 
     /// The value, or `None` and one more finding.
@@ -51,26 +60,35 @@ impl Findings {
 
     /// Whether one of them is an error.
     pub fn has_errors(&self) -> bool {
-        self.list.iter().any(Diagnostic::is_error)
+        self.errors > 0
     }
 
-    /// How many there are.
+    /// How many of them are errors.
+    pub fn errors(&self) -> usize {
+        self.errors
+    }
+
+    /// How many there are, those that were only counted among them.
     pub fn len(&self) -> usize {
-        self.list.len()
+        self.count
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.count == 0
     }
 
-    /// All of them.
+    /// Those that are kept.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()
     }
 
-    /// All of them, to keep.
-    pub fn into_vec(self) -> Vec<Diagnostic> {
+    /// Those that are kept; the last says how many more there were.
+    pub fn into_vec(mut self) -> Vec<Diagnostic> {
+        let dropped = self.count - self.list.len();
+        if let Some(last) = self.list.last_mut().filter(|_| dropped > 0) {
+            last.notes.push(format!("{dropped} more findings are not shown."));
+        }
         self.list
     }
 }
@@ -86,7 +104,7 @@ impl<'a> IntoIterator for &'a Findings {
 
 impl Extend<Diagnostic> for Findings {
     fn extend<I: IntoIterator<Item = Diagnostic>>(&mut self, more: I) {
-        self.list.extend(more);
+        more.into_iter().for_each(|diagnostic| self.add(diagnostic));
     }
 }
 
@@ -262,6 +280,17 @@ mod tests {
         let fields = file.top(&["name"], &mut findings).unwrap();
         let name = fields.get("name").unwrap().text(&mut findings).unwrap();
         assert_eq!((name.value.as_str(), &source.text[name.span]), ("a\n", "|\n  a"));
+    }
+
+    #[test]
+    fn findings_beyond_the_limit_are_counted() {
+        let mut findings = Findings::new();
+        let note = || Diagnostic::new(crate::diag::Code::Unguarded, "x");
+        findings.extend(std::iter::repeat_with(note).take(MAX_FINDINGS));
+        assert!(!findings.has_errors());
+        findings.add(Diagnostic::new(crate::diag::Code::Syntax, "y"));
+        assert_eq!((findings.len(), findings.errors()), (MAX_FINDINGS + 1, 1));
+        assert_eq!(findings.into_vec()[MAX_FINDINGS - 1].notes, ["1 more findings are not shown."]);
     }
 
     #[test]

@@ -19,6 +19,7 @@ use super::resolve::{
 };
 use super::step::{Action, New, Origin, Spelling, Step};
 use crate::diag::{Code, Diagnostic, Place};
+use crate::embedded::EmbeddedError;
 use crate::yaml::tree::MAX_DEPTH;
 
 /// How much one change may write into one document, in bytes of compact JSON. Copies and `*` could make it exponential.
@@ -156,6 +157,23 @@ impl<'a> Site<'a> {
         finding
     }
 
+    /// The finding for a text within a document that is not of its language. `place` is where in the document's file
+    /// the mistake is, if that is known.
+    pub fn unreadable(&self, text: &str, error: &EmbeddedError, place: Option<Place>) -> Diagnostic {
+        let within = self.within();
+        let path = within.map(|w| w.path.value.clone()).unwrap_or_default();
+        let language = within.map_or("", |w| w.language.value.as_str());
+        let (line, column) = line_column(text, error.offset);
+        let message = format!("the text at {} is not {language}: {}", at(&path), error.message);
+        let problem = Problem::new(Code::EmbeddedUnreadable, &path, message)
+            .note(format!("The mistake is in line {line}, column {column} of the text."));
+        let mut finding = self.finding(problem, within.map_or(0..0, |w| w.path.span.clone()));
+        if let Some(place) = place {
+            finding.related.insert(0, (place, error.message.clone()));
+        }
+        finding
+    }
+
     fn change(&self) -> Option<&'a Change> {
         self.patch.changes.get(self.change)
     }
@@ -278,6 +296,13 @@ impl<'a> Site<'a> {
     }
 }
 
+/// Line and column of a byte of a text, both from 1, the column in characters.
+fn line_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.rsplit('\n').next().unwrap_or(before);
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
+}
+
 /// What is said at the caret.
 fn label(code: Code) -> &'static str {
     match code {
@@ -286,6 +311,7 @@ fn label(code: Code) -> &'static str {
         Code::AddOverExisting | Code::AlreadyUpstream => "this is there already",
         Code::DuplicateItem => "the list has such an item already",
         Code::ValueMismatch => "another value is here",
+        Code::EmbeddedUnreadable => "this text cannot be read",
         Code::PathInvalid => "this cannot be a place here",
         _ => "this leads nowhere",
     }

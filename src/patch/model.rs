@@ -10,6 +10,7 @@ use super::path::Path;
 use crate::change::Spelled;
 use crate::config::{Date, File, Spanned};
 use crate::diag::{Place, Source};
+use crate::embedded::Language;
 use crate::resource::Target;
 use crate::yaml::tree::NodeId;
 
@@ -110,17 +111,6 @@ pub struct Within {
     pub path: Spanned<Path>,
     /// What it is written in.
     pub language: Spanned<Language>,
-}
-
-/// The language of an embedded text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// `json`.
-    Json,
-    /// `yaml`.
-    Yaml,
-    /// `toml`.
-    Toml,
 }
 
 /// How many documents a change must hit.

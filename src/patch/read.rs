@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::model::{Change, Effect, Language, Matches, Op, Operation, Patch, Upstream, Within, Written};
+use super::model::{Change, Effect, Matches, Op, Operation, Patch, Upstream, Within, Written};
 use super::path::Path;
 use crate::config::{Fields, File, Findings, Form, Spanned, View};
 use crate::diag::{Code, Diagnostic, Source, nearest};
+use crate::embedded::{Language, UnknownLanguage};
 use crate::resource::Target;
 use crate::resource::target::TargetError;
 
@@ -38,13 +39,12 @@ impl Patch {
     /// `None` when something is wrong with it; `findings` then has every mistake that could be found. A missing
     /// summary or reason is no mistake here: `verify` speaks of these.
     pub fn read(source: &Arc<Source>, findings: &mut Findings) -> Option<Patch> {
-        let before = findings.len();
+        let before = findings.errors();
         let opened = File::open(source, FORM).map_err(|finding| Box::new(with_hint(*finding, &source.text)));
         let file = findings.keep(opened)?;
         let patch = read(&file, findings);
         // A mistake that left something out, but not the whole, must not give half a patch.
-        let sound = findings.iter().skip(before).all(|f| !f.is_error());
-        patch.filter(|_| sound).map(|parts| parts.with(file))
+        patch.filter(|_| findings.errors() == before).map(|parts| parts.with(file))
     }
 }
 
@@ -248,13 +248,10 @@ fn read_within(view: View<'_>, findings: &mut Findings) -> Option<Within> {
 
 fn read_language(view: View<'_>, findings: &mut Findings) -> Option<Spanned<Language>> {
     let text = view.text(findings)?;
-    let language = match text.value.as_str() {
-        "json" => Language::Json,
-        "yaml" => Language::Yaml,
-        "toml" => Language::Toml,
-        _ => return view.unexpected("`json`, `yaml` or `toml`", findings),
-    };
-    Some(Spanned { value: language, span: text.span })
+    match text.value.parse() {
+        Ok(language) => Some(Spanned { value: language, span: text.span }),
+        Err(UnknownLanguage { .. }) => view.unexpected("`json`, `yaml` or `toml`", findings),
+    }
 }
 
 fn read_operations(fields: &Fields<'_>, findings: &mut Findings) -> Option<Vec<Operation>> {
