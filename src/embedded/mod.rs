@@ -9,20 +9,26 @@
 
 mod expected;
 mod json;
-mod number;
+mod lines;
+mod toml;
+mod yaml;
 
 use std::str::FromStr;
 
 use serde_json::Value;
 
 use crate::change::{Action, Change, New, TextEdit, apply_edits};
-use crate::yaml::tree::MAX_DEPTH;
+use crate::yaml::number;
 
 /// What an embedded text is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
     /// JSON, strictly as RFC 8259 has it.
     Json,
+    /// YAML, one document, as Kubernetes reads it.
+    Yaml,
+    /// TOML.
+    Toml,
 }
 
 /// The word for a language is none that we know.
@@ -52,6 +58,8 @@ impl FromStr for Language {
     fn from_str(word: &str) -> Result<Language, UnknownLanguage> {
         match word {
             "json" => Ok(Language::Json),
+            "yaml" => Ok(Language::Yaml),
+            "toml" => Ok(Language::Toml),
             _ => Err(UnknownLanguage(word.to_owned())),
         }
     }
@@ -62,6 +70,8 @@ impl Language {
     pub fn as_str(self) -> &'static str {
         match self {
             Language::Json => "json",
+            Language::Yaml => "yaml",
+            Language::Toml => "toml",
         }
     }
 }
@@ -72,10 +82,12 @@ impl Language {
 /// an error: readers disagree on which one counts (RFC 8259, section 4), so a change of it could not be proven.
 ///
 /// # Errors
-/// When the text is not of that language, nests deeper than [`MAX_DEPTH`], or holds what a JSON value cannot.
+/// When the text is not of that language, nests deeper than [`crate::yaml::tree::MAX_DEPTH`], or holds what a JSON value cannot.
 pub fn read(language: Language, text: &str) -> Result<Value, EmbeddedError> {
     match language {
         Language::Json => json::read(text),
+        Language::Yaml => yaml::read(text),
+        Language::Toml => toml::read(text),
     }
 }
 
@@ -86,17 +98,20 @@ pub fn read(language: Language, text: &str) -> Result<Value, EmbeddedError> {
 /// When the text cannot be read, the path does not fit it, or the language cannot say the new value.
 pub fn edit(language: Language, text: &str, change: &Change) -> Result<Vec<TextEdit>, EmbeddedError> {
     let before = read(language, text)?;
-    let wanted_value = match change.action {
-        Action::Add(new) | Action::Replace(new) => Some(number::canonical_value(new.value, MAX_DEPTH)?),
-        Action::Remove => None,
+    let mut value = match change.action {
+        Action::Add(new) | Action::Replace(new) => new.value.clone(),
+        Action::Remove => Value::Null,
     };
-    let change = &with_value(*change, wanted_value.as_ref());
+    number::canonicalize(&mut value);
+    let change = &with_value(*change, &value);
     let wanted = expected::after(&before, change)?;
     if wanted == before {
         return Ok(Vec::new());
     }
     let edits = match language {
         Language::Json => json::edit(text, change)?,
+        Language::Yaml => yaml::edit(text, change)?,
+        Language::Toml => toml::edit(text, change)?,
     };
     if read(language, &apply_edits(text, &edits)).is_ok_and(|after| after == wanted) {
         Ok(edits)
@@ -106,8 +121,8 @@ pub fn edit(language: Language, text: &str, change: &Change) -> Result<Vec<TextE
 }
 
 /// The change with another spelling of its value.
-fn with_value<'a>(change: Change<'a>, value: Option<&'a Value>) -> Change<'a> {
-    let respell = |new: New<'a>| New { value: value.unwrap_or(new.value), ..new };
+fn with_value<'a>(change: Change<'a>, value: &'a Value) -> Change<'a> {
+    let respell = |new: New<'a>| New { value, ..new };
     let action = match change.action {
         Action::Add(new) => Action::Add(respell(new)),
         Action::Replace(new) => Action::Replace(respell(new)),
@@ -120,6 +135,12 @@ fn not_as_meant(language: Language) -> EmbeddedError {
     let message =
         format!("the edited {} text would not mean what the change asks for; please report this", language.as_str());
     EmbeddedError::new(0, message)
+}
+
+/// Characters that are escaped although the language does not ask for it: control characters, what YAML takes for a
+/// line break, and what YAML does not print. Raw, they would not survive in the manifest around the text.
+fn is_hidden(character: char) -> bool {
+    character.is_control() || matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 #[cfg(test)]

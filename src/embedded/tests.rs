@@ -20,7 +20,9 @@ pub(super) fn changed(language: Language, text: &str, op: &str, path: &str, valu
 
 #[test]
 fn languages_are_named_by_their_words() {
-    assert_eq!(Language::Json.as_str().parse(), Ok(Language::Json));
+    for language in [Language::Json, Language::Yaml, Language::Toml] {
+        assert_eq!(language.as_str().parse(), Ok(language));
+    }
     let error = "json5".parse::<Language>().unwrap_err();
     assert_eq!(error.to_string(), "`json5` is no language of embedded texts; they are json, yaml and toml");
 }
@@ -61,3 +63,15 @@ fn a_change_that_is_there_already_edits_nothing() {
 }
 
 mod properties;
+
+#[test]
+fn a_yaml_text_is_one_document_without_doubled_keys() {
+    assert_eq!(read(Language::Yaml, "a: yes\nb: 0x1F\n").unwrap(), json!({"a": true, "b": 31}));
+    assert_eq!(read(Language::Yaml, "---\na: 1\n...\n").unwrap(), json!({"a": 1}));
+    assert_eq!(read(Language::Yaml, "# none\n---\na: 1\n").unwrap(), json!({"a": 1}));
+    let refused = |text| read(Language::Yaml, text).map_err(|error| (error.offset, error.message)).unwrap_err();
+    let several = "this YAML text holds several documents, of which none can be named; only one can be read";
+    assert_eq!(refused("a: 1\n---\nb: 2\n"), (5, several.to_owned()));
+    assert_eq!(refused("a: 1\nb: 2\na: 3\n"), (10, "the key `a` stands in this mapping twice".to_owned()));
+    assert_eq!(refused("a: [1\n").0, 3);
+}

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::super::lines::{begins_line, indent, line_start};
 use super::super::{EmbeddedError, expected::index};
-use super::layout::{Layout, colon, indent, line_start};
+use super::layout::{Layout, colon};
 use super::tree::{self, Kind, Node};
 use super::write;
 use crate::change::{Action, Change, New, TextEdit};
@@ -85,7 +86,7 @@ impl<'t> Editor<'t> {
         let at = position(parent, last).ok_or_else(unfit)?;
         let gone = parts.get(at).ok_or_else(unfit)?;
         let before = at.checked_sub(1).and_then(|before| parts.get(before));
-        let begins_line = self.begins_line(gone.start);
+        let begins_line = begins_line(self.text, gone.start);
         Ok(match (before, parts.get(at + 1)) {
             (None, None) => vec![cut(parent.span.start + 1..parent.span.end - 1)],
             (_, Some(next)) if begins_line => vec![cut(self.own_lines(gone, next).unwrap_or(gone.start..next.start))],
@@ -116,11 +117,6 @@ impl<'t> Editor<'t> {
             before_break.max(comma)..gone.end
         };
         vec![cut(before.end..comma), cut(lines)]
-    }
-
-    fn begins_line(&self, at: usize) -> bool {
-        let start = line_start(self.text, at);
-        self.text[start..at].bytes().all(|byte| b" \t".contains(&byte))
     }
 
     /// The edit that puts the first item into an empty collection.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::super::lines::{indent, newline};
 use super::tree::{Kind, Member, Node};
 
 /// The white space of a text's author.
@@ -134,23 +135,4 @@ pub(super) fn colon<'t>(text: &'t str, members: &[Member]) -> Option<&'t str> {
 
 fn on_one_line(gap: &str) -> Option<&str> {
     Some(gap).filter(|gap| !gap.contains('\n'))
-}
-
-/// The line break that the text uses, by its first.
-fn newline(text: &str) -> &str {
-    match text.find('\n') {
-        Some(at) if text[..at].ends_with('\r') => "\r\n",
-        _ => "\n",
-    }
-}
-
-/// The start of the line that the byte `at` stands on.
-pub(super) fn line_start(text: &str, at: usize) -> usize {
-    text[..at].rfind('\n').map_or(0, |feed| feed + 1)
-}
-
-/// The blanks that begin the line that the byte `at` stands on.
-pub(super) fn indent(text: &str, at: usize) -> &str {
-    let line = &text[line_start(text, at)..];
-    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }

@@ -300,7 +300,6 @@ fn what_is_no_json_is_told_with_its_place() {
         ("+1", 0, "`+1` stands where a value should; a JSON number begins with a digit or `-`"),
         ("0x1F", 0, "`0x1F` is no JSON number"),
         ("1_000", 0, "`1_000` is no JSON number"),
-        ("1e999", 0, "this number is larger than a double can be"),
         ("NaN", 0, "`NaN` stands where a value should; JSON numbers are finite"),
         ("[True]", 1, "`True` stands where a value should; write `true`"),
         ("nil", 0, "`nil` stands where a value should; write `null`"),

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::super::{EmbeddedError, number};
-use crate::yaml::tree::MAX_DEPTH;
+use super::super::EmbeddedError;
+use crate::yaml::{number, tree::MAX_DEPTH};
 
 /// One value and where it stands.
 #[derive(Debug)]
@@ -294,8 +294,9 @@ impl<'t> Reader<'t> {
         if self.rest().starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.') {
             return Err(EmbeddedError::new(start, format!("`{}` is no JSON number", self.word(start))));
         }
-        let number = number::canonical(&self.text[start..self.at]);
-        number.map(Value::Number).ok_or_else(|| EmbeddedError::new(start, "this number is larger than a double can be"))
+        let number = self.text[start..self.at].parse();
+        let number = number.map_err(|_| EmbeddedError::new(start, "this is no JSON number"))?;
+        Ok(Value::Number(number::canonical(&number)))
     }
 
     fn literal(&mut self) -> Result<Value, EmbeddedError> {

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use super::super::is_hidden;
 use super::layout::{Brackets, Layout};
 
 /// The JSON of a value. `indent` is the indentation of the line on which it begins.
@@ -94,10 +95,4 @@ fn push_string(out: &mut String, text: &str) {
         }
     }
     out.push('"');
-}
-
-/// Control characters, what YAML takes for a line break, and what YAML does not print: raw, they would not survive
-/// the literal of the manifest around the text.
-fn is_hidden(character: char) -> bool {
-    character.is_control() || matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }

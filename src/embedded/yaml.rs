@@ -1,0 +1,31 @@
+//! YAML texts: the reader and the editor of manifests, held to one document without doubled keys.
+
+use serde_json::Value;
+
+use super::EmbeddedError;
+use crate::yaml::{load, stream};
+
+/// The value of a text that holds one YAML document.
+pub(super) fn read(text: &str) -> Result<Value, EmbeddedError> {
+    let documents = stream::split(text);
+    let mut with_content = documents.iter().filter(|piece| piece.content).skip(1);
+    if let Some(second) = with_content.next() {
+        let message = "this YAML text holds several documents, of which none can be named; only one can be read";
+        return Err(EmbeddedError::new(second.range.start, message));
+    }
+    let loaded = load::load_text(text).map_err(|error| EmbeddedError::new(error.at.start, error.to_string()))?;
+    match loaded.duplicates.first() {
+        None => Ok(loaded.value),
+        Some(double) => {
+            let message = format!("the key `{}` stands in this mapping twice", double.key.escape_debug());
+            Err(EmbeddedError::new(double.second.start, message))
+        }
+    }
+}
+
+pub(super) fn edit(
+    _text: &str,
+    _change: &crate::change::Change,
+) -> Result<Vec<crate::change::TextEdit>, EmbeddedError> {
+    Err(EmbeddedError::new(0, "YAML texts inside manifests cannot be changed yet"))
+}
