@@ -210,6 +210,24 @@ pub fn find(top: &Path, file_name: &str) -> Result<Vec<PathBuf>, FsError> {
     Ok(found)
 }
 
+/// The sizes of the files at or below `top`, in bytes, together. For what another program is writing there meanwhile:
+/// what has gone between two looks counts as nothing.
+pub fn size_below(top: &Path) -> u64 {
+    let mut sum: u64 = 0;
+    let mut open = vec![(top.to_owned(), 0)];
+    while let Some((folder, depth)) = open.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok) {
+            let Ok(meta) = entry.metadata() else { continue };
+            if !meta.is_dir() {
+                sum = sum.saturating_add(meta.len());
+            } else if depth < MAX_FIND_DEPTH {
+                open.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    sum
+}
+
 /// One file to be written.
 #[derive(Clone, Debug)]
 pub struct Write<'a> {

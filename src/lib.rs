@@ -11,6 +11,8 @@
 //! | [`diff`] | what differs between two documents or streams |
 //! | [`fsio`] | the disk: bounded reads, atomic writes |
 //! | [`layer`] | bases with their locks, overlays, and which files they may name |
+//! | [`source`] | the network: what manifests and images are fetched from |
+//! | [`resource`] | what a resource is called, what a target means, what tells list items apart |
 //! | [`report`] | what `verify` and `explain` found, and its text in each format |
 //! | [`cli`] | the edge: arguments, terminal, environment, exit codes |
 //! | [`resource`] | what a resource is called, what a target means, what tells list items apart |
@@ -28,4 +30,5 @@ pub mod layer;
 pub mod patch;
 pub mod report;
 pub mod resource;
+pub mod source;
 pub mod yaml;

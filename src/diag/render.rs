@@ -248,7 +248,7 @@ error[path-missing]: nothing is at /binDri
         diagnostic.message = format!("{bad}\nerror: forged");
         for text in [full(&diagnostic, Dress::Plain), short(&diagnostic)] {
             let raw: Vec<char> = text.chars().filter(|c| crate::diag::visible::is_hidden(*c) && *c != '\n').collect();
-            assert_eq!(raw, [], "{text}");
+            assert!(raw.is_empty(), "{raw:?} in {text}");
             assert!(!text.contains("\nerror: forged"), "{text}");
         }
         let coloured = full(&diagnostic, Dress::Coloured);

@@ -1,0 +1,161 @@
+//! What came instead of a manifest: a server's page, a pointer, an archive. Servers send these with a status that
+//! says success, and parsed as YAML some of them are even mappings (`404: Not Found`).
+//!
+//! This looks at bytes alone. It is a help for messages, not a check of the manifest: what passes here may still be
+//! refused by whoever reads it.
+
+use std::fmt;
+
+use crate::diag::visible::shortened;
+
+/// How much of a page is searched for its title, in bytes.
+const MAX_HEAD: usize = 64 * 1024;
+
+/// How much of a text is quoted, in characters.
+const MAX_QUOTE: usize = 80;
+
+/// What a body is that is no manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotManifest {
+    /// Nothing at all, or white space.
+    Empty,
+    /// An HTML page or another markup document, and its title if it has one.
+    Page(Option<String>),
+    /// What Git LFS keeps in a repository in the place of a large file, and the size of that file in bytes.
+    LfsPointer(Option<u64>),
+    /// Bytes of a compressed file or an archive, by its name.
+    Packed(&'static str),
+    /// UTF-16 text.
+    Utf16,
+    /// Bytes that are no text.
+    Binary,
+    /// A text in which no resource says its kind, and its first line.
+    NoKind(String),
+}
+
+impl fmt::Display for NotManifest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotManifest::Empty => f.write_str("an empty answer"),
+            NotManifest::Page(None) => f.write_str("a web page, not a manifest"),
+            NotManifest::Page(Some(title)) => write!(f, "a web page with the title \"{title}\", not a manifest"),
+            NotManifest::LfsPointer(None) => f.write_str("a Git LFS pointer, not the manifest that it stands for"),
+            NotManifest::LfsPointer(Some(size)) => {
+                write!(f, "a Git LFS pointer, not the manifest of {size} bytes that it stands for")
+            }
+            NotManifest::Packed(what) => write!(f, "{what}, not a manifest"),
+            NotManifest::Utf16 => f.write_str("UTF-16 text; manifests are UTF-8"),
+            NotManifest::Binary => f.write_str("binary data, not a manifest"),
+            NotManifest::NoKind(line) => write!(f, "a text without any \"kind\", not a manifest; it begins \"{line}\""),
+        }
+    }
+}
+
+/// What the bytes are, where they are no manifest; `None` where they may be one.
+pub fn not_manifest(bytes: &[u8]) -> Option<NotManifest> {
+    if let Some(what) = packed(bytes) {
+        return Some(NotManifest::Packed(what));
+    }
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return Some(NotManifest::Utf16);
+    }
+    let Ok(text) = std::str::from_utf8(bytes) else { return Some(NotManifest::Binary) };
+    if text.contains('\0') {
+        return Some(NotManifest::Binary);
+    }
+    let start = text.trim_start_matches('\u{feff}').trim_start();
+    if start.is_empty() {
+        return Some(NotManifest::Empty);
+    }
+    // No manifest begins so: in YAML it would be a plain scalar, which is no resource.
+    if start.starts_with('<') {
+        return Some(NotManifest::Page(title(start)));
+    }
+    if start.starts_with("version https://git-lfs.github.com/spec/") {
+        let size = start.lines().find_map(|line| line.strip_prefix("size ")?.trim().parse().ok());
+        return Some(NotManifest::LfsPointer(size));
+    }
+    let first = start.lines().next().unwrap_or_default();
+    (!text.contains("kind")).then(|| NotManifest::NoKind(shortened(first.trim_end(), MAX_QUOTE)))
+}
+
+fn packed(bytes: &[u8]) -> Option<&'static str> {
+    let tar = bytes.get(257..262) == Some(b"ustar");
+    let known: [(&[u8], &str); 5] = [
+        (&[0x1f, 0x8b], "a gzip file"),
+        (b"PK\x03\x04", "a zip file"),
+        (&[0x28, 0xb5, 0x2f, 0xfd], "a zstd file"),
+        (&[0xfd, b'7', b'z', b'X', b'Z', 0], "an xz file"),
+        (b"BZh", "a bzip2 file"),
+    ];
+    let found = known.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, what)| *what);
+    found.or(tar.then_some("a tar archive"))
+}
+
+/// What stands between `<title…>` and `</title`, without line breaks.
+fn title(page: &str) -> Option<String> {
+    let head = page.get(..page.floor_char_boundary(MAX_HEAD))?;
+    // ASCII case alone is changed, so that offsets stay.
+    let lower = head.to_ascii_lowercase();
+    let tag = lower.find("<title")?;
+    let from = tag + lower.get(tag..)?.find('>')? + 1;
+    let to = from + lower.get(from..)?.find("</title")?;
+    let words: Vec<&str> = head.get(from..to)?.split_whitespace().collect();
+    (!words.is_empty()).then(|| shortened(&words.join(" "), MAX_QUOTE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(bytes: impl AsRef<[u8]>) -> String {
+        not_manifest(bytes.as_ref()).map_or_else(|| "may be a manifest".into(), |what| what.to_string())
+    }
+
+    #[test]
+    fn a_manifest_passes_in_every_dress() {
+        for text in
+            ["kind: A\n", "\u{feff}# x\r\n---\r\nkind: A\r\n", "{\"kind\": \"A\"}", "\n\n---\napiVersion: v1\nkind: A"]
+        {
+            assert_eq!(said(text), "may be a manifest", "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_is_told_with_its_title() {
+        assert_eq!(
+            said("\n<!DOCTYPE html>\n<html><TITLE lang=en>Sign\n  in</title>"),
+            "a web page with the title \"Sign in\", not a manifest"
+        );
+        assert_eq!(said("<html><body>kind: A</body></html>"), "a web page, not a manifest");
+        assert_eq!(said("<title>\u{1b}[31m</title>"), "a web page with the title \"\\x1B[31m\", not a manifest");
+        assert_eq!(said("<title>never closed"), "a web page, not a manifest");
+        let far = format!("<{}<title>ä</title>", "ä".repeat(MAX_HEAD));
+        assert_eq!(said(far), "a web page, not a manifest");
+    }
+
+    #[test]
+    fn a_404_text_is_told_though_it_is_a_yaml_mapping() {
+        assert_eq!(said("404: Not Found"), "a text without any \"kind\", not a manifest; it begins \"404: Not Found\"");
+    }
+
+    #[test]
+    fn a_git_lfs_pointer_is_told_with_the_size_of_the_file() {
+        let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+        assert_eq!(said(pointer), "a Git LFS pointer, not the manifest of 12345 bytes that it stands for");
+        let odd = "version https://git-lfs.github.com/spec/v1\nsize many\n";
+        assert_eq!(said(odd), "a Git LFS pointer, not the manifest that it stands for");
+    }
+
+    #[test]
+    fn bytes_are_told_by_their_first_ones() {
+        assert_eq!(said([0x1f, 0x8b, 8, 0]), "a gzip file, not a manifest");
+        assert_eq!(said(b"PK\x03\x04rest"), "a zip file, not a manifest");
+        assert_eq!(said([&[b'a'; 257][..], b"ustar\0"].concat()), "a tar archive, not a manifest");
+        assert_eq!(said([0xff, 0xfe, b'k', 0]), "UTF-16 text; manifests are UTF-8");
+        assert_eq!(said([b'k', 0x80]), "binary data, not a manifest");
+        assert_eq!(said("kind\0"), "binary data, not a manifest");
+        assert_eq!(said(" \r\n\t"), "an empty answer");
+        assert_eq!(said(""), "an empty answer");
+    }
+}
