@@ -4,6 +4,7 @@
 //! needs; [`contents`] reads every document and holds what it means against the recorded content digests.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use super::base::Base;
@@ -65,7 +66,7 @@ pub fn open(root: &Root, base: &Base, findings: &mut Findings) -> Option<Vec<Ven
 /// Holds what every document of the vendored files means against the lock.
 pub fn contents(base: &Base, files: &[VendoredFile], findings: &mut Findings) {
     for file in files {
-        if let Some(differences) = differences(&file.source, &file.locked, findings) {
+        if let Some(differences) = differences(&file.source, &file.locked, Against::Lock, findings) {
             findings.extend(differences.into_iter().map(|d| d.help(vendor_help(base))));
         }
     }
@@ -138,7 +139,7 @@ fn changed(base: &Base, name: String, bytes: &[u8], found: &str, locked: &Locked
     let finding = Diagnostic::new(Code::BaseFileChanged, message).note(sizes).note(hashes);
     let mut inner = Findings::new();
     let source = inner.keep(config::source(name, bytes));
-    let differences = source.and_then(|source| differences(&source, locked, &mut inner));
+    let differences = source.and_then(|source| differences(&source, locked, Against::Lock, &mut inner));
     match differences {
         Some(differences) if differences.is_empty() => {
             let finding = finding
@@ -152,11 +153,30 @@ fn changed(base: &Base, name: String, bytes: &[u8], found: &str, locked: &Locked
     }
 }
 
-/// The documents of a vendored file that do not mean what the lock records, that are missing or that are too many.
+/// What a vendored file is held against, as the end of a sentence.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Against {
+    /// The lock that is there.
+    Lock,
+    /// What was fetched, before there is a lock that says so.
+    Upstream,
+}
+
+impl fmt::Display for Against {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Against::Lock => "the lock records",
+            Against::Upstream => "upstream publishes",
+        })
+    }
+}
+
+/// The documents of a vendored file that do not mean what is expected of them, that are missing or that are too many.
 /// `None` where the file cannot be read; the findings say why.
 pub(super) fn differences(
     source: &Arc<Source>,
     locked: &LockedFile,
+    against: Against,
     findings: &mut Findings,
 ) -> Option<Vec<Diagnostic>> {
     let found = documents::read(source, findings)?;
@@ -176,15 +196,15 @@ pub(super) fn differences(
     let odd: Vec<&Document> = found.iter().filter(|d| !take(&d.content)).collect();
     let missing: Vec<&LockedDocument> = kept().filter(|d| take(&d.content)).collect();
     if odd.is_empty() && missing.is_empty() {
-        let message = format!("the documents of {} stand in another order than the lock records", source.name);
+        let message = format!("the documents of {} stand in another order than {against}", source.name);
         return Some(vec![Diagnostic::new(Code::BaseContentChanged, message)]);
     }
-    Some(unlike(source, &odd, &missing))
+    Some(unlike(source, &odd, &missing, against))
 }
 
-/// The findings about the `odd` documents of a file, which the lock does not record as they are, and about those that
-/// it records and that the file does not have as they were.
-fn unlike(source: &Arc<Source>, odd: &[&Document], missing: &[&LockedDocument]) -> Vec<Diagnostic> {
+/// The findings about the `odd` documents of a file, which are not expected as they are, and about those that are
+/// expected and that the file does not have as they should be.
+fn unlike(source: &Arc<Source>, odd: &[&Document], missing: &[&LockedDocument], against: Against) -> Vec<Diagnostic> {
     let finding = |message: String, identity: &Identity| {
         Diagnostic::new(Code::BaseContentChanged, message).resource(identity.to_string())
     };
@@ -194,10 +214,10 @@ fn unlike(source: &Arc<Source>, odd: &[&Document], missing: &[&LockedDocument]) 
         let Document { identity, range, content, .. } = document;
         let place = Place::new(source, range.start..range.start);
         out.push(match by_identity.remove(identity) {
-            Some(recorded) => finding(format!("{identity} does not mean what the lock records"), identity)
+            Some(recorded) => finding(format!("{identity} does not mean what {against}"), identity)
                 .at(place, "this document")
-                .note(format!("Its content digest is {content}, the lock records {}.", recorded.content)),
-            None => finding(format!("{identity} is no document that the lock records as kept"), identity)
+                .note(format!("Its content digest is {content}, {against} {}.", recorded.content)),
+            None => finding(format!("{identity} is not among the kept documents that {against}"), identity)
                 .at(place, "this document"),
         });
     }

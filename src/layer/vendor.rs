@@ -8,10 +8,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::base::{Base, Origin, Published};
+use super::check::{self, Against};
+use super::digest;
 use super::documents::{self, Document};
 use super::lock::{self, Layout, Lock, LockedDocument, LockedFile, Upstream, Vendored};
 use super::root::{Located, PathError, Root};
-use super::{check, digest};
 use crate::config::{self, Findings, Spanned};
 use crate::diag::{Code, Diagnostic, Source};
 use crate::fsio::{self, FsError};
@@ -232,41 +233,28 @@ impl Planner<'_> {
 
     /// What the lock says of a file, and what is to be done to it.
     fn file(&self, file: &Manifest, kept: &[bool], findings: &mut Findings) -> Option<(LockedFile, Option<Step>)> {
-        let upstream = file.source.text.as_bytes();
         let text = vendored_text(&file.source.text, &file.documents, kept);
-        let name = &file.published.vendored;
-        let mut locked = LockedFile {
-            address: file.address.clone(),
-            upstream: Upstream {
-                sha256: digest::sha256(upstream),
-                size: upstream.len() as u64,
-                blob: digest::git_blob(upstream),
-            },
-            vendored: vendored(name, text.as_bytes(), Layout::Upstream),
-            documents: file.documents.iter().zip(kept).map(|(d, kept)| locked_document(d, *kept)).collect(),
-        };
-        let (located, present) = self.present(name, findings)?;
-        if present.as_deref() == Some(text.as_bytes()) {
+        let mut locked = locked_file(file, kept, &text);
+        let (located, present) = self.present(&file.published.vendored, findings)?;
+        let Some(present) = present else { return Some((locked, Some(write(located, text, kept)))) };
+        if present == text.as_bytes() {
             return Some((locked, None));
         }
-        if let Some(present) = present {
-            let recorded = vendored(name, &present, Layout::Accepted);
-            let accepted_before = self.old.is_some_and(|old| old.files.iter().any(|f| f.vendored == recorded));
-            if self.accept_layout || accepted_before {
-                let differences = differences(&located, &present, &locked, findings)?;
-                if differences.is_empty() {
-                    locked.vendored = recorded;
-                    return Some((locked, None));
-                }
-                if self.accept_layout {
-                    findings.extend(differences);
-                    return None;
-                }
+        let own = vendored(&file.published.vendored, &present, Layout::Accepted);
+        let accepted_before = self.old.is_some_and(|old| old.files.iter().any(|f| f.vendored == own));
+        if self.accept_layout || accepted_before {
+            let source = findings.keep(config::source(&located.name, &present))?;
+            let differences = check::differences(&source, &locked, Against::Upstream, findings)?;
+            if differences.is_empty() {
+                locked.vendored = own;
+                return Some((locked, None));
+            }
+            if self.accept_layout {
+                findings.extend(differences);
+                return None;
             }
         }
-        let kept = kept.iter().filter(|k| **k).count();
-        let note = format!("{kept} of {} documents, {} bytes", file.documents.len(), text.len());
-        Some((locked, Some(Step { file: located, bytes: Some(text.into_bytes()), note })))
+        Some((locked, Some(write(located, text, kept))))
     }
 
     /// A file of the base's folder and its bytes, `None` where it is not there yet.
@@ -302,15 +290,24 @@ impl Planner<'_> {
     }
 }
 
-/// How the documents of the file that is there differ from upstream's kept ones.
-fn differences(
-    located: &Located,
-    present: &[u8],
-    locked: &LockedFile,
-    findings: &mut Findings,
-) -> Option<Vec<Diagnostic>> {
-    let source = findings.keep(config::source(&located.name, present))?;
-    check::differences(&source, locked, findings)
+fn write(file: Located, text: String, kept: &[bool]) -> Step {
+    let note = format!("{} of {} documents, {} bytes", kept.iter().filter(|k| **k).count(), kept.len(), text.len());
+    Step { file, bytes: Some(text.into_bytes()), note }
+}
+
+/// What the lock says of a file whose vendored text has upstream's own layout.
+fn locked_file(file: &Manifest, kept: &[bool], text: &str) -> LockedFile {
+    let upstream = file.source.text.as_bytes();
+    LockedFile {
+        address: file.address.clone(),
+        upstream: Upstream {
+            sha256: digest::sha256(upstream),
+            size: upstream.len() as u64,
+            blob: digest::git_blob(upstream),
+        },
+        vendored: vendored(&file.published.vendored, text.as_bytes(), Layout::Upstream),
+        documents: file.documents.iter().zip(kept).map(|(d, kept)| locked_document(d, *kept)).collect(),
+    }
 }
 
 fn vendored(name: &str, bytes: &[u8], layout: Layout) -> Vendored {
@@ -323,26 +320,26 @@ fn locked_document(document: &Document, kept: bool) -> LockedDocument {
 
 /// The text of the vendored file: upstream's bytes where all is kept, else the pieces of the kept documents.
 ///
-/// A piece without a marker of its own is parted by `...` from a piece that it did not follow at upstream's.
+/// A piece that does not begin with its marker is parted by `...` from a piece that it did not follow at upstream's.
 fn vendored_text(upstream: &str, documents: &[Document], kept: &[bool]) -> String {
     if !kept.contains(&false) {
         return upstream.to_owned();
     }
     let mut out = String::new();
-    let mut previous_end = None;
+    let mut end = 0;
     for (document, _) in documents.iter().zip(kept).filter(|(_, kept)| **kept) {
         let piece = upstream.get(document.range.clone()).unwrap_or_default();
-        let follows = previous_end == Some(document.range.start);
-        if !follows
-            && !out.is_empty()
-            && stream::split(piece).first().is_none_or(|p| p.marker.as_ref().is_none_or(|m| m.start > 0))
-        {
+        if !out.is_empty() && document.range.start != end && !begins_with_marker(piece) {
             out.push_str("...\n");
         }
         out.push_str(piece);
-        previous_end = Some(document.range.end);
+        end = document.range.end;
     }
     out
+}
+
+fn begins_with_marker(piece: &str) -> bool {
+    stream::split(piece).first().and_then(|p| p.marker.as_ref()).is_some_and(|marker| marker.start == 0)
 }
 
 /// What bytes are that are no manifest, if that can be told from how they begin.
@@ -506,6 +503,37 @@ mod tests {
         assert_eq!(checked(&project), [""; 0]);
     }
 
+    proptest::proptest! {
+        #[test]
+        fn any_choice_of_documents_means_what_they_meant(
+            pieces in proptest::collection::vec((0..6usize, proptest::bool::ANY), 1..8),
+            final_newline in proptest::bool::ANY,
+        ) {
+            const PIECES: [&str; 6] = [
+                "---\nkind: A\n",
+                "# c\n---\nkind: B\ntext: |\n  x\n",
+                "...\n# d\nkind: C\n",
+                "...\n%YAML 1.1\n---\nkind: D\n",
+                "--- {kind: E}\n...\n",
+                "---\r\nkind: F\r\ntext: |+\r\n  x\r\n\r\n",
+            ];
+            let mut text: String = pieces.iter().map(|(piece, _)| PIECES[*piece]).collect();
+            if !final_newline {
+                text.pop();
+            }
+            let documents = |text: &str| {
+                let mut findings = Findings::new();
+                documents::read(&Source::new("m.yaml", text), &mut findings).unwrap()
+            };
+            let read = documents(&text);
+            let kept: Vec<bool> = (0..read.len()).map(|i| pieces[i % pieces.len()].1).collect();
+            let wanted: Vec<&String> = read.iter().zip(&kept).filter(|(_, k)| **k).map(|(d, _)| &d.content).collect();
+            let vendored = vendored_text(&text, &read, &kept);
+            let found = documents(&vendored);
+            proptest::prop_assert_eq!(found.iter().map(|d| &d.content).collect::<Vec<_>>(), wanted, "{:?}", vendored);
+        }
+    }
+
     #[test]
     fn a_file_source_follows_its_file() {
         let project = project(&upstream(), "");
@@ -564,7 +592,7 @@ mod tests {
         project.write("base/b/m.yaml", &format!("---\n{AGENT}---\n{}", CONFIG.replace("\"1\"", "\"2\"")));
         assert_eq!(
             planned(&project, &from_root(&project), true).unwrap_err(),
-            ["base/b/m.yaml:6:1 base-content-changed: ConfigMap/settings does not mean what the lock records"]
+            ["base/b/m.yaml:6:1 base-content-changed: ConfigMap/settings does not mean what upstream publishes"]
         );
     }
 
@@ -675,7 +703,7 @@ mod tests {
             [
                 file,
                 "base/b/m.yaml:1:1 base-content-changed: ConfigMap/settings does not mean what the lock records",
-                "base/b/m.yaml:7:1 base-content-changed: Deployment.apps/net/agent is no document that the lock records as kept",
+                "base/b/m.yaml:7:1 base-content-changed: Deployment.apps/net/agent is not among the kept documents that the lock records",
                 "base-content-changed: DaemonSet.apps/net/agent is missing in base/b/m.yaml",
             ]
         );

@@ -1,0 +1,160 @@
+//! `overlay vendor` against a real disk: writes that are cut off, files that are none, modes, and this project's own base.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may lay out files, and fail")]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use overlay::config::Findings;
+use overlay::layer::base::Base;
+use overlay::layer::check;
+use overlay::layer::lock::Layout;
+use overlay::layer::root::Root;
+
+const BASE: &str = "apiVersion: overlay/v1\nkind: Base\nname: b\nsource: {file: ../up/m.yaml}\n";
+const MANIFEST: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+
+/// A root with an unlocked base `b` on `up/m.yaml`.
+fn project() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, text) in [(".git/HEAD", ""), ("b/base.yaml", BASE), ("up/m.yaml", MANIFEST)] {
+        let path = dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    dir
+}
+
+fn overlay(args: &[&str], folder: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_overlay")).args(args).current_dir(folder).output().unwrap()
+}
+
+fn stderr(ran: &Output) -> String {
+    String::from_utf8_lossy(&ran.stderr).into_owned()
+}
+
+/// The names in the base's folder.
+fn names(project: &Path) -> Vec<String> {
+    let entries = fs::read_dir(project.join("b")).unwrap();
+    let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn writes_that_are_cut_off_leave_nothing_behind() {
+    let project = project();
+    let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" vendor b";
+    let run = || {
+        let mut command = Command::new("sh");
+        command.args(["-c", script, env!("CARGO_BIN_EXE_overlay")]).current_dir(project.path()).output().unwrap()
+    };
+    let ran = run();
+    assert_eq!(ran.status.code(), Some(2), "{}", stderr(&ran));
+    assert_eq!(names(project.path()), ["base.yaml"]);
+    assert!(overlay(&["vendor", "b"], project.path()).status.success());
+    let lock = fs::read(project.path().join("b/base.lock")).unwrap();
+    fs::write(project.path().join("up/m.yaml"), MANIFEST.replace("name: a", "name: b")).unwrap();
+    assert_eq!(run().status.code(), Some(2));
+    assert_eq!(names(project.path()), ["base.lock", "base.yaml", "m.yaml"]);
+    assert_eq!(fs::read(project.path().join("b/base.lock")).unwrap(), lock);
+    assert_eq!(fs::read_to_string(project.path().join("b/m.yaml")).unwrap(), MANIFEST);
+}
+
+#[test]
+fn a_base_that_is_no_file_is_refused_without_waiting() {
+    for (name, kind) in
+        [("b/base.yaml", "a FIFO"), ("up/m.yaml", "a FIFO"), ("b/m.yaml", "a FIFO"), ("b/base.lock", "a folder")]
+    {
+        let project = project();
+        let path = project.path().join(name);
+        let _ = fs::remove_file(&path);
+        if kind == "a FIFO" {
+            assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        } else {
+            fs::create_dir(&path).unwrap();
+        }
+        let mut child = Command::new(env!("CARGO_BIN_EXE_overlay"))
+            .args(["vendor", "b"])
+            .current_dir(project.path())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let start = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            if start.elapsed() > Duration::from_secs(20) {
+                child.kill().unwrap();
+                panic!("{name} blocks");
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let ran = child.wait_with_output().unwrap();
+        assert_eq!(ran.status.code(), Some(2), "{name}: {}", stderr(&ran));
+        assert!(stderr(&ran).contains(&format!("{name} is {kind}, not a regular file")), "{}", stderr(&ran));
+    }
+}
+
+#[test]
+fn a_link_to_a_device_or_out_of_the_root_is_refused_unopened() {
+    for target in ["/dev/zero", "../../secret"] {
+        let project = project();
+        fs::remove_file(project.path().join("up/m.yaml")).unwrap();
+        symlink(target, project.path().join("up/m.yaml")).unwrap();
+        let ran = overlay(&["vendor", "b"], project.path());
+        assert_eq!(ran.status.code(), Some(1));
+        assert!(stderr(&ran).starts_with("error[path-outside-root]: "), "{}", stderr(&ran));
+        assert_eq!(names(project.path()), ["base.yaml"]);
+    }
+}
+
+#[test]
+fn files_that_are_vendored_anew_keep_their_modes() {
+    let project = project();
+    assert!(overlay(&["vendor", "b"], project.path()).status.success());
+    for (name, mode) in [("b/m.yaml", 0o600), ("b/base.lock", 0o664)] {
+        fs::set_permissions(project.path().join(name), Permissions::from_mode(mode)).unwrap();
+    }
+    fs::write(project.path().join("up/m.yaml"), MANIFEST.replace("name: a", "name: b")).unwrap();
+    assert!(overlay(&["vendor", "b"], project.path()).status.success());
+    for (name, mode) in [("b/m.yaml", 0o600), ("b/base.lock", 0o664)] {
+        let now = fs::metadata(project.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(now & 0o777, mode, "{name}");
+    }
+}
+
+#[test]
+fn several_bases_change_together_or_not_at_all() {
+    let project = project();
+    fs::create_dir(project.path().join("c")).unwrap();
+    fs::write(project.path().join("c/base.yaml"), BASE.replace("m.yaml", "none.yaml")).unwrap();
+    let ran = overlay(&["vendor"], project.path());
+    assert_eq!(ran.status.code(), Some(2), "{}", stderr(&ran));
+    assert!(stderr(&ran).contains("c/base.yaml:4:16"), "{}", stderr(&ran));
+    assert_eq!(names(project.path()), ["base.yaml"]);
+}
+
+#[test]
+fn this_projects_own_base_is_as_its_lock_says_and_has_the_content_that_upstream_published() {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Root::find(project, Some(project), project).unwrap();
+    let mut findings = Findings::new();
+    let base = Base::load(&root, &root.locate(Path::new("base/multus")).unwrap(), &mut findings).unwrap();
+    let files = check::open(&root, &base, &mut findings).unwrap_or_else(|| panic!("{findings:?}"));
+    check::contents(&base, &files, &mut findings);
+    assert!(findings.is_empty(), "{findings:?}");
+    let [file] = &files[..] else { panic!("one file is vendored") };
+    assert_eq!(file.locked.upstream.size, 8091);
+    assert_eq!(file.locked.upstream.sha256, "24fb29530b760d28126bba76bd91fac8fd74100b53d9fc65943c223e3a82be30");
+    assert_eq!(file.locked.upstream.blob, "bb2d284944f249589936821b3108aa1dbc57632a");
+    assert_eq!(file.locked.vendored.layout, Layout::Accepted);
+    let kept: Vec<&str> = file.locked.documents.iter().filter(|d| d.kept).map(|d| d.content.as_str()).collect();
+    assert_eq!(
+        kept,
+        [
+            "1fd2e3e72c81fb36be76be3fb9d0e1e7112c997c8dd6cf4c313cb2981b9f0611",
+            "621995908027793649fd92402095509ff0401379e499b20c129edbfbe285f63d",
+        ]
+    );
+}
