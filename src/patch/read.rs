@@ -390,7 +390,8 @@ fn has_bare_path_in_flow(line: &str) -> bool {
         line.split_once(key).is_some_and(|(before, value)| {
             let value = value.trim_start();
             let end = value.find(", ").unwrap_or(value.len());
-            before.contains('{') && value.starts_with('/') && value.get(..end).is_some_and(|v| v.contains('['))
+            let flow = before.contains('{') || line.trim_end().ends_with(',');
+            flow && value.starts_with('/') && value.get(..end).is_some_and(|v| v.contains('['))
         })
     })
 }
@@ -613,6 +614,7 @@ changes:
             "{op: remove, path: /a/[name=b]}",
             "{op: remove, path: /a/[=b], note: x}",
             "{op: move, from: /a/[a=b,c=d]/e, path: /b}",
+            "{path: /a/[name=b]/c,\n         op: remove}",
         ] {
             let mut findings = Findings::new();
             let text = format!("{HEAD}changes:\n  - target: {{kind: A}}\n    patch:\n      - {operation}\n");
@@ -656,6 +658,15 @@ changes:
     }
 
     proptest! {
+        #[test]
+        fn no_text_makes_the_reader_panic(text in any::<String>(), keys in prop::sample::subsequence(PATCH_KEYS.to_vec(), 3)) {
+            for text in [text.clone(), format!("{HEAD}{}: {text}", keys.join(": 1\n"))] {
+                let mut findings = Findings::new();
+                let patch = Patch::read(&Source::new("p.yaml", text), &mut findings);
+                prop_assert_eq!(patch.is_none(), findings.has_errors());
+            }
+        }
+
         #[test]
         fn any_text_is_a_patch_or_has_a_finding(
             words in prop::collection::vec(
