@@ -52,14 +52,6 @@ pub enum FsError {
         /// The limit in bytes.
         limit: u64,
     },
-    /// The file is not text.
-    #[error("{path} is not UTF-8 text ({what})")]
-    NotText {
-        /// The file.
-        path: String,
-        /// What was found, and where.
-        what: String,
-    },
     /// The operating system refused.
     #[error("cannot {action} {path}: {source}")]
     Io {
@@ -90,7 +82,6 @@ impl FsError {
             FsError::Missing { path }
             | FsError::NotRegular { path, .. }
             | FsError::TooLarge { path, .. }
-            | FsError::NotText { path, .. }
             | FsError::Io { path, .. }
             | FsError::HalfWritten { path, .. } => name.clone_into(path),
         }
@@ -129,25 +120,6 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FsError> {
 /// Like [`read`], of a path that was resolved before: if its last component has become a symbolic link, it is refused.
 pub fn read_resolved(path: &Path, limit: u64) -> Result<Vec<u8>, FsError> {
     read_open(path, open(path, libc::O_NOFOLLOW)?, limit)
-}
-
-/// `bytes` as text. `path` is for the message.
-///
-/// # Errors
-/// [`FsError::NotText`], which says where the first byte is that is not UTF-8, or that the text is UTF-16.
-pub fn text(path: &Path, bytes: Vec<u8>) -> Result<String, FsError> {
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let bytes = error.as_bytes();
-        let what = if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-            "it begins like UTF-16".to_owned()
-        } else {
-            let before = &bytes[..valid];
-            let line = memchr::memchr_iter(b'\n', before).count() + 1;
-            format!("line {line}: byte 0x{:02x}", bytes[valid])
-        };
-        FsError::NotText { path: path.display().to_string(), what }
-    })
 }
 
 /// What stands at `path`.
@@ -540,15 +512,6 @@ mod tests {
         assert_eq!(read(&link, 10).unwrap(), b"x");
         let error = read_resolved(&link, 10).unwrap_err().named("link");
         assert_eq!(error.to_string(), "link is a symbolic link, not a regular file");
-    }
-
-    #[test]
-    fn bytes_that_are_not_text_are_refused_with_their_line() {
-        let say = |bytes: &[u8]| text(Path::new("f"), bytes.to_vec()).unwrap_err().to_string();
-        assert_eq!(say(b"a\nb\xff"), "f is not UTF-8 text (line 2: byte 0xff)");
-        assert_eq!(say(b"a\n\xe2\x82"), "f is not UTF-8 text (line 2: byte 0xe2)");
-        assert_eq!(say(b"\xff\xfea\0"), "f is not UTF-8 text (it begins like UTF-16)");
-        assert_eq!(text(Path::new("f"), "\u{feff}ä\r\n".into()).unwrap(), "\u{feff}ä\r\n");
     }
 
     #[test]

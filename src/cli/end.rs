@@ -68,7 +68,6 @@ impl Failure {
             Failure::Disk(FsError::Missing { .. }) => "check the name, and the folder that you are in",
             Failure::Disk(FsError::NotRegular { .. }) => "name a regular file",
             Failure::Disk(FsError::TooLarge { .. }) => "a manifest is smaller than this; is it the right file?",
-            Failure::Disk(FsError::NotText { .. }) => "save the file as UTF-8",
             Failure::Disk(FsError::Io { .. }) => "check the permissions of the file and of the folders above it",
             Failure::Disk(FsError::HalfWritten { .. }) => "see what `git status` says before you go on",
             Failure::CurrentFolder(_) => "change to a folder that exists",

@@ -113,7 +113,7 @@ fn vendored_file(root: &Root, base: &Base, locked: LockedFile, findings: &mut Fi
     };
     let bytes = match root.read(&located) {
         Ok(bytes) => bytes,
-        Err(error @ (FsError::NotText { .. } | FsError::TooLarge { .. })) => {
+        Err(error @ FsError::TooLarge { .. }) => {
             findings.add(Diagnostic::new(Code::BaseFileChanged, error.to_string()).help(vendor_help(base)));
             return None;
         }

@@ -173,12 +173,6 @@ impl Root {
         }
     }
 
-    /// The text of a located file, at most [`fsio::MAX_FILE`] bytes.
-    pub fn read_text(&self, file: &Located) -> Result<String, FsError> {
-        let bytes = self.read(file)?;
-        fsio::text(&file.path, bytes).map_err(|e| e.named(&file.name))
-    }
-
     /// The bytes of a located file, at most [`fsio::MAX_FILE`] of them.
     pub fn read(&self, file: &Located) -> Result<Vec<u8>, FsError> {
         debug_assert!(file.path.starts_with(&self.path), "located in another root");
@@ -382,7 +376,7 @@ mod tests {
         assert_eq!(place.resolve("../.."), ".");
         let located = place.root.resolve(&place.path("repo/overlays/x"), "../../base/multus/base.yaml").unwrap();
         assert_eq!(located.path, place.path("repo/base/multus/base.yaml"));
-        assert_eq!(place.root.read_text(&located).unwrap(), "here\n");
+        assert_eq!(place.root.read(&located).unwrap(), b"here\n");
     }
 
     #[test]
@@ -535,7 +529,7 @@ mod tests {
         let located = place.root.resolve(&place.path("repo"), "base/multus/base.yaml").unwrap();
         fs::remove_file(&located.path).unwrap();
         symlink(place.path("other/secret"), &located.path).unwrap();
-        let error = place.root.read_text(&located).unwrap_err();
+        let error = place.root.read(&located).unwrap_err();
         assert_eq!(error.to_string(), "base/multus/base.yaml is a symbolic link, not a regular file");
     }
 }
