@@ -99,6 +99,11 @@ pub fn load(tree: &Tree, text: &str) -> Result<Loaded, LoadError> {
     Loader::new(tree).run()
 }
 
+/// The value of one node of a tree, read on a budget of its own.
+pub(super) fn value_of(tree: &Tree, id: NodeId) -> Result<Value, LoadError> {
+    Loader::new(tree).value(id)
+}
+
 fn ends_in_open_block_scalar(tree: &Tree, text: &str) -> bool {
     let last = tree.nodes().last();
     !text.ends_with(['\n', '\r']) && last.and_then(|(_, node)| node.style()).is_some_and(Style::is_block)
@@ -132,13 +137,13 @@ fn child(tree: &Tree, of: NodeId, token: &str) -> Option<NodeId> {
             let index = token.parse::<usize>().ok().filter(|index| index.to_string() == token)?;
             items.get(index).map(|item| item.node)
         }
-        Kind::Mapping { entries, .. } => entry_value(tree, entries, token),
+        Kind::Mapping { entries, .. } => find_entry(tree, entries, token),
         _ => None,
     }
 }
 
 /// The value that counts for a key: the last one, merged or not. It gives up where merges multiply without bound.
-fn entry_value(tree: &Tree, entries: &[Entry], token: &str) -> Option<NodeId> {
+pub(super) fn find_entry(tree: &Tree, entries: &[Entry], token: &str) -> Option<NodeId> {
     let mut steps = MAX_ALIAS_NODES;
     let mut pending = vec![entries.iter().rev()];
     while let Some(mut entries) = pending.pop() {
@@ -161,7 +166,8 @@ fn entry_value(tree: &Tree, entries: &[Entry], token: &str) -> Option<NodeId> {
     None
 }
 
-fn is_merge(key: &Node) -> bool {
+/// Whether an entry with that key is a merge.
+pub(super) fn is_merge(key: &Node) -> bool {
     match &key.kind {
         Kind::Scalar { style, text } => scalar::is_merge(text, *style, tag_name(key)),
         _ => false,
@@ -173,7 +179,7 @@ fn tag_name(node: &Node) -> Option<&str> {
 }
 
 /// The text of a key. An alias of a scalar may be one.
-fn key_text(tree: &Tree, id: NodeId) -> Result<Cow<'_, str>, LoadError> {
+pub(super) fn key_text(tree: &Tree, id: NodeId) -> Result<Cow<'_, str>, LoadError> {
     let node = tree.node(tree.resolve(id));
     let error = |problem| LoadError { problem, at: tree.node(id).span.clone() };
     match &node.kind {

@@ -2,8 +2,10 @@
 //!
 //! Nothing here knows of Kubernetes' resources, of patches or of files. `stream` cuts a text into documents, `tree`
 //! reads one of them into nodes with byte spans, `scalar` says what a scalar means, and `load` makes values of trees,
-//! their numbers spelled as `number` says. `spell` goes the other way.
+//! their numbers spelled as `number` says. `spell` goes the other way,
+//! and `edit` changes a text without touching what is not meant.
 
+pub mod edit;
 pub mod load;
 pub mod number;
 pub mod scalar;

@@ -1,0 +1,78 @@
+//! The trailing comment of a line.
+
+use super::error::EditError;
+use super::place::{Place, Spot, Way, walk};
+use super::pointer;
+use super::replace::marker_end;
+use super::source::Source;
+use crate::change::TextEdit;
+use crate::yaml::tree::{NodeId, Style};
+
+/// Sets the comment of the line that writes the value at a path: behind a scalar or flow collection, behind the header
+/// of a block scalar, behind the key or on the dash line of a block collection. An empty comment takes away the one
+/// that is there.
+pub(super) fn set(source: &Source<'_>, path: &[String], comment: &str) -> Result<Vec<TextEdit>, EditError> {
+    let comment = comment.trim();
+    let Ok(Way::Clear(Spot { there: Some((node, place)), .. })) = walk(source, path) else {
+        return Err(refused("an alias or a merge writes the value", 0));
+    };
+    let Some(at) = line_of(source, node, place) else {
+        return Err(refused("the document as a whole has no line of its own", source.full(node).start));
+    };
+    if comment
+        .chars()
+        .any(|c| c.is_control() && c != '\t' || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}'))
+    {
+        return Err(refused("it is more than one line of text", at));
+    }
+    let there = source.comment_behind(at);
+    let edit = match (there, comment.is_empty()) {
+        (None, true) => return Ok(Vec::new()),
+        (Some(there), true) => TextEdit { range: there, text: String::new() },
+        (Some(there), false) => {
+            let start = there.start + source.slice(there.clone()).find('#').unwrap_or(0);
+            TextEdit { range: start..there.end, text: format!("# {comment}") }
+        }
+        (None, false) => {
+            let end = at + source.lines().after(at).trim_end_matches([' ', '\t']).len();
+            TextEdit { range: end..source.lines().end(at), text: format!(" # {comment}") }
+        }
+    };
+    held(source, path, comment, edit, at)
+}
+
+/// The edit, if it left the value alone and the comment is one.
+fn held(
+    source: &Source<'_>,
+    path: &[String],
+    comment: &str,
+    edit: TextEdit,
+    at: usize,
+) -> Result<Vec<TextEdit>, EditError> {
+    let edits = vec![edit];
+    let after = Source::read(crate::change::apply_edits(&source.text, &edits)).map_err(EditError::Unreadable)?;
+    let Ok(Way::Clear(Spot { there: Some((node, place)), .. })) = walk(&after, path) else {
+        return Err(EditError::NoSuchPlace { pointer: pointer(path), reason: "it was lost", offset: at });
+    };
+    let there = line_of(&after, node, place).and_then(|at| after.comment_behind(at));
+    let text = there.map_or("", |there| after.slice(there)).trim().trim_start_matches('#').trim();
+    if after.value == source.value && text == comment.trim_start_matches('#').trim() {
+        Ok(edits)
+    } else {
+        Err(refused("the line ends within a text", at))
+    }
+}
+
+fn refused(reason: &'static str, offset: usize) -> EditError {
+    EditError::Comment { reason, offset }
+}
+
+/// A place on the line that a value's comment belongs to, before the comment.
+fn line_of(source: &Source<'_>, node: NodeId, place: Place) -> Option<usize> {
+    let span = source.span(node);
+    if source.node(node).is_block_collection() {
+        return marker_end(source, node, place);
+    }
+    let is_block = source.node(node).style().is_some_and(Style::is_block);
+    Some(if is_block { span.start } else { span.end })
+}

@@ -1,0 +1,143 @@
+//! Lossless edits of a document: the bytes that a change is about give way, and no other byte is touched.
+//!
+//! [`edit`] takes the text of one document and one plain change, and gives the edits of the text that make the change,
+//! as a careful person with an editor would make them. [`edit_embedded`] does the same for edits of a text that a
+//! scalar holds. Both read what they wrote again, and give nothing that does not mean what the change must give; where
+//! the closest spelling does not, they try the next. Neither knows where a change comes from.
+//!
+//! # Rules
+//!
+//! - A scalar for a scalar keeps its style (bare, quoted, block) where the value allows it, and the comment behind it.
+//!   Anything else is spelled as it was spelled by who asks for it, re-indented, then in the styles of that spelling,
+//!   then from the value. The anchor of what is replaced stays; its tag goes.
+//! - A new key goes behind the last one, a new item before the comments directly above the item that it goes before.
+//! - Removing takes the lines of the entry or item and the comment lines directly above it. What is left empty becomes
+//!   `{}` or `[]`. More goes only where a block scalar next to it would take blank or comment lines in.
+//! - A flow collection stays one. An empty one grows on its line (`{a: 1}`) as long as what it gets is one line;
+//!   where that is a block collection or a block scalar, the empty one turns into a block collection.
+//! - Of a doubled key the last entry counts, and is edited. Removing the key removes every entry of it.
+//! - What is edited below an alias is written out there. Aliases of what is edited are written out with the value that
+//!   they had. A change of a merged key adds an entry that overrides it; removing one is refused.
+//!
+//! # Limitations
+//!
+//! Comments that stand within a value go with it when it is replaced. A collection as a mapping key cannot be
+//! addressed. In flow style a new value is written on one line.
+
+mod attempt;
+mod comment;
+mod compose;
+mod embedded;
+mod error;
+mod habit;
+mod insert;
+mod lines;
+mod outcome;
+mod place;
+mod remove;
+mod replace;
+mod sharing;
+mod source;
+mod written;
+
+use serde_json::Value;
+
+pub use embedded::edit_embedded;
+pub use error::EditError;
+
+use self::attempt::Attempt;
+use self::compose::{compose, trimmed};
+use self::place::Spot;
+use self::sharing::{Copies, Step};
+use self::source::Source;
+use crate::change::{Action, Change, New, TextEdit, apply_edits};
+
+/// How many aliases, merges and doubled keys on the way to one place are put out of it, one after the other.
+const MAX_STEPS: usize = 64;
+
+/// The edits of a document's text that make a change, in order. They change its value to what RFC 6902 says, and
+/// nothing else; setting what is there already needs none.
+pub fn edit(text: &str, change: &Change<'_>) -> Result<Vec<TextEdit>, EditError> {
+    let source = Source::read(text).map_err(EditError::Unreadable)?;
+    let expected = outcome::outcome(&source.value, change).map_err(|reason| EditError::NoSuchPlace {
+        pointer: pointer(change.path),
+        reason,
+        offset: 0,
+    })?;
+    let edits = if expected == source.value { Vec::new() } else { changed(&source, change, &expected)? };
+    let edits = match change.action {
+        Action::Add(New { comment: Some(comment), .. }) | Action::Replace(New { comment: Some(comment), .. }) => {
+            let path = written_path(&source.value, change);
+            let after = Source::read(apply_edits(text, &edits)).map_err(EditError::Unreadable)?;
+            compose(text.len(), &edits, &comment::set(&after, &path, comment)?)
+        }
+        _ => edits,
+    };
+    Ok(trimmed(text, &edits))
+}
+
+/// The path as it is after the change: with an index in the place of a `-`.
+fn written_path(before: &Value, change: &Change<'_>) -> Vec<String> {
+    let mut path = change.path.to_vec();
+    if let Some((last, parents)) = path.split_last_mut()
+        && let Some(Value::Array(items)) = before.pointer(&pointer(parents))
+        && last == "-"
+    {
+        *last = items.len().to_string();
+    }
+    path
+}
+
+/// A path as a JSON Pointer.
+fn pointer(path: &[String]) -> String {
+    path.iter().flat_map(|token| ["/".to_owned(), token.replace('~', "~0").replace('/', "~1")]).collect()
+}
+
+/// The first edits that read back as the value that the change must give.
+fn changed(source: &Source<'_>, change: &Change<'_>, expected: &Value) -> Result<Vec<TextEdit>, EditError> {
+    let mut offset = 0;
+    for copies in [Copies::Styled, Copies::Plain] {
+        let (before, own, spot) = unshared(source, change, copies)?;
+        let own = own.as_ref().unwrap_or(source);
+        offset = spot.there.map_or(0, |(node, _)| own.full(node).start.min(source.text.len()));
+        let mut tried: Vec<Vec<TextEdit>> = Vec::new();
+        for attempt in Attempt::of(change, &spot) {
+            let Some(edits) = attempt.edits(own, change, &spot).filter(|edits| !tried.contains(edits)) else {
+                continue;
+            };
+            let after = Source::read(apply_edits(&own.text, &edits));
+            if after.is_ok_and(|after| after.value == *expected) {
+                return Ok(compose(source.text.len(), &before, &edits));
+            }
+            tried.push(edits);
+        }
+        if before.is_empty() {
+            break;
+        }
+    }
+    Err(EditError::Unwritable { offset })
+}
+
+/// The document with the place of the change shared with no other: the edits that lead there, what they lead to (if
+/// any are needed), and the place.
+fn unshared(
+    source: &Source<'_>,
+    change: &Change<'_>,
+    copies: Copies,
+) -> Result<(Vec<TextEdit>, Option<Source<'static>>, Spot), EditError> {
+    let layout = habit::layout(source);
+    let mut edits = Vec::new();
+    let mut own: Option<Source<'static>> = None;
+    for _ in 0..MAX_STEPS {
+        let at = own.as_ref().unwrap_or(source);
+        match sharing::step(at, change, layout, copies)? {
+            Step::Done(spot) => return Ok((edits, own, spot)),
+            Step::Edits(next) => {
+                let after = apply_edits(&at.text, &next);
+                edits = compose(source.text.len(), &edits, &next);
+                own = Some(Source::read(after).map_err(|_| EditError::Unwritable { offset: 0 })?);
+            }
+        }
+    }
+    Err(EditError::Unwritable { offset: 0 })
+}
