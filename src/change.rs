@@ -62,6 +62,11 @@ pub struct TextEdit {
     pub text: String,
 }
 
+/// A plain path as a JSON Pointer (RFC 6901).
+pub fn pointer(path: &[String]) -> String {
+    path.iter().fold(String::new(), |pointer, segment| pointer + "/" + &segment.replace('~', "~0").replace('/', "~1"))
+}
+
 /// The text with the edits made. They must be in order and must not overlap.
 ///
 /// # Panics
@@ -81,6 +86,12 @@ pub fn apply_edits(text: &str, edits: &[TextEdit]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pointers_are_escaped() {
+        assert_eq!(pointer(&[]), "");
+        assert_eq!(pointer(&["a/b".into(), "m~n".into(), "0".into()]), "/a~1b/m~0n/0");
+    }
 
     #[test]
     fn edits_leave_the_rest_alone() {

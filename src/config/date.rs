@@ -17,6 +17,22 @@ impl Date {
         fits.then_some(Date { year, month, day })
     }
 
+    /// The day so many days after 1970-01-01, the last of the year 9999 at most.
+    pub fn of_day(days: u64) -> Date {
+        let mut rest = days;
+        let mut day = Date { year: 1970, month: 1, day: 1 };
+        while day.year < 9999 && rest >= days_in(day.year) {
+            rest -= days_in(day.year);
+            day.year += 1;
+        }
+        while day.month < 12 && rest >= u64::from(days_of(day.year, day.month)) {
+            rest -= u64::from(days_of(day.year, day.month));
+            day.month += 1;
+        }
+        day.day += u8::try_from(rest).unwrap_or(u8::MAX).min(days_of(day.year, day.month) - 1);
+        day
+    }
+
     /// The day that `YYYY-MM-DD` names (ISO 8601, the extended calendar form, nothing else).
     pub fn parse(text: &str) -> Option<Date> {
         let digits = |part: &str, len: usize| part.len() == len && part.bytes().all(|b| b.is_ascii_digit());
@@ -35,6 +51,10 @@ impl fmt::Display for Date {
     }
 }
 
+fn days_in(year: u16) -> u64 {
+    (1..=12).map(|month| u64::from(days_of(year, month))).sum()
+}
+
 fn days_of(year: u16, month: u8) -> u8 {
     match month {
         2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
@@ -47,6 +67,16 @@ fn days_of(year: u16, month: u8) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn days_are_counted_from_1970() {
+        for (day, date) in
+            [(0, "1970-01-01"), (58, "1970-02-28"), (59, "1970-03-01"), (11_016, "2000-02-29"), (20_789, "2026-12-02")]
+        {
+            assert_eq!(Date::of_day(day).to_string(), date);
+        }
+        assert_eq!(Date::of_day(u64::MAX).to_string(), "9999-12-31");
+    }
 
     #[test]
     fn only_days_of_the_calendar_are_days() {

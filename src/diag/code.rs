@@ -108,6 +108,8 @@ codes! {
     DuplicateItem = "duplicate-item", Error;
     /// An `add` below something that is not there.
     ParentMissing = "parent-missing", Error;
+    /// A change that fits the value and cannot be written into the text.
+    EditRefused = "edit-refused", Error;
     /// The text at `within` is not valid in its language.
     EmbeddedUnreadable = "embedded-unreadable", Error;
     /// A difference that no patch claims.

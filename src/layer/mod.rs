@@ -9,6 +9,7 @@ pub mod digest;
 pub mod documents;
 pub mod lock;
 pub mod overlay;
+pub mod plan;
 pub mod root;
 #[cfg(test)]
 mod testing;

@@ -19,7 +19,7 @@ use super::resolve::{
 };
 use super::step::{Action, New, Origin, Spelling, Step};
 use crate::diag::{Code, Diagnostic, Place};
-use crate::embedded::EmbeddedError;
+use crate::embedded::{EmbeddedError, Language};
 use crate::yaml::tree::MAX_DEPTH;
 
 /// How much one change may write into one document, in bytes of compact JSON. Copies and `*` could make it exponential.
@@ -47,6 +47,17 @@ pub struct Run {
     pub steps: Vec<Step>,
     /// The operations that change nothing, at these places.
     pub already: Vec<Origin>,
+}
+
+/// A text that a document embeds, found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextWithin<'v> {
+    /// The keys and indices that lead to it.
+    pub path: Vec<String>,
+    /// The text.
+    pub text: &'v str,
+    /// What it is written in.
+    pub language: Language,
 }
 
 /// Why an operation does not fit.
@@ -134,13 +145,11 @@ impl<'a> Site<'a> {
     ///
     /// # Errors
     /// When the path leads nowhere, or to something that is no text.
-    pub fn text_within<'v>(&self, document: &'v Value) -> Result<Option<(Vec<String>, &'v str)>, Box<Diagnostic>> {
+    pub fn text_within<'v>(&self, document: &'v Value) -> Result<Option<TextWithin<'v>>, Box<Diagnostic>> {
         let Some(within) = self.within() else { return Ok(None) };
-        let found = find_text(document, &within.path.value);
-        found.map(Some).map_err(|problem| {
-            let span = within.path.span.clone();
-            Box::new(self.finding(*problem, span))
-        })
+        let (path, text) = find_text(document, &within.path.value)
+            .map_err(|problem| Box::new(self.finding(*problem, within.path.span.clone())))?;
+        Ok(Some(TextWithin { path, text, language: within.language.value }))
     }
 
     /// The warning for an operation that changes nothing.
@@ -172,6 +181,19 @@ impl<'a> Site<'a> {
             finding.related.insert(0, (place, error.message.clone()));
         }
         finding
+    }
+
+    /// The bytes of the path of the operation that a step comes from, or of the whole change where it has none.
+    pub fn span_of(&self, origin: &Origin) -> Range<usize> {
+        let change = self.patch.changes.get(origin.change);
+        let operation = change.and_then(|c| c.operations().get(origin.operation));
+        operation.map(|o| o.path.span.clone()).or_else(|| change.map(|c| c.span.clone())).unwrap_or(0..0)
+    }
+
+    /// Whether the operation that a step comes from says that an image may lose its digest.
+    pub fn may_unpin(&self, origin: &Origin) -> bool {
+        let change = self.patch.changes.get(origin.change);
+        change.and_then(|c| c.operations().get(origin.operation)).is_some_and(|o| o.unpin)
     }
 
     fn change(&self) -> Option<&'a Change> {

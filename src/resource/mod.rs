@@ -6,6 +6,7 @@
 
 mod glob;
 pub mod identity;
+pub mod images;
 pub mod merge_key;
 pub mod target;
 

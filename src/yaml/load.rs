@@ -179,7 +179,7 @@ fn tag_name(node: &Node) -> Option<&str> {
 }
 
 /// The text of a key. An alias of a scalar may be one.
-pub(super) fn key_text(tree: &Tree, id: NodeId) -> Result<Cow<'_, str>, LoadError> {
+pub fn key_text(tree: &Tree, id: NodeId) -> Result<Cow<'_, str>, LoadError> {
     let node = tree.node(tree.resolve(id));
     let error = |problem| LoadError { problem, at: tree.node(id).span.clone() };
     match &node.kind {

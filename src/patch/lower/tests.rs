@@ -383,7 +383,7 @@ fn a_text_within_is_found_by_path() {
     let patch = Patch::read(&Source::new("p.yaml", text), &mut findings).unwrap();
     let site = Site { patch: &patch, change: 0, resource: "A/one", place: None };
     let document = json!({"l": [{"name": "y"}, {"name": "x", "text": "{}"}]});
-    let (tokens, found) = site.text_within(&document).unwrap().unwrap();
+    let TextWithin { path: tokens, text: found, .. } = site.text_within(&document).unwrap().unwrap();
     assert_eq!((tokens.join("/").as_str(), found), ("l/1/text", "{}"));
     let finding = site.text_within(&json!({"l": [{"name": "x", "text": 1}]})).unwrap_err();
     assert_eq!(

@@ -1,0 +1,205 @@
+//! A stack of layers laid flat: the documents of all bases in order, and the patches of all overlays in the order in
+//! which they apply.
+//!
+//! Nothing is changed here, and no document of a base is read: what it is called is known from the lock, which the
+//! file's hash has just been held against.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::base::Base;
+use super::check::{self, VendoredFile};
+use super::documents;
+use super::overlay::{Layer, Overlay, Reference};
+use super::root::Root;
+use crate::config::{self, Findings};
+use crate::diag::{Code, Diagnostic, Place, Source};
+use crate::patch::model::Patch;
+use crate::resource::Identity;
+use crate::yaml::stream;
+use crate::yaml::tree::Bytes;
+
+/// The documents and patches of one overlay, its layers laid flat.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// The files that documents come from: vendored files of bases and resources of overlays, in the order in which
+    /// they are printed.
+    pub files: Vec<Arc<Source>>,
+    /// The documents, in the order of the result.
+    pub documents: Vec<Planned>,
+    /// The patches, in the order in which they apply: those of a lower layer first.
+    pub patches: Vec<Scoped>,
+    /// The vendored files of each base, in the order of [`Layer::bases`]; `None` where they are not as the lock says.
+    pub vendored: Vec<Option<Vec<VendoredFile>>>,
+}
+
+/// One document of the input.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// Its file, as an index of [`Plan::files`].
+    pub file: usize,
+    /// Its bytes in that file, from what leads it to the next marker.
+    pub range: Bytes,
+    /// The bytes of it that go when it is deleted: from its own marker on.
+    pub own: Bytes,
+    /// What it is called; `None` for a piece without content, such as a comment between two markers.
+    pub identity: Option<Identity>,
+}
+
+/// One patch and what it may touch.
+#[derive(Clone, Debug)]
+pub struct Scoped {
+    /// The patch.
+    pub patch: Arc<Patch>,
+    /// The documents of the overlay that names it, as a range of [`Plan::documents`].
+    pub scope: Range<usize>,
+}
+
+impl Plan {
+    /// Lays a stack of layers flat, with every file that it names read. Where one could not be taken, the findings say
+    /// why, and the plan lacks it: it is then only fit to find more mistakes with.
+    pub fn new(root: &Root, layer: &Layer, findings: &mut Findings) -> Plan {
+        let mut plan = Plan::default();
+        plan.layer(root, layer, findings);
+        plan
+    }
+
+    /// The text of a document, as its file has it.
+    pub fn text(&self, document: &Planned) -> &str {
+        self.files.get(document.file).and_then(|f| f.text.get(document.range.clone())).unwrap_or("")
+    }
+
+    /// The place of a stretch of a document, given in bytes of the document's own text.
+    pub fn place(&self, document: &Planned, span: Bytes) -> Option<Place> {
+        let source = self.files.get(document.file)?;
+        let end = document.range.end;
+        let at = (document.range.start + span.start).min(end)..(document.range.start + span.end).min(end);
+        Some(Place::new(source, at))
+    }
+
+    /// The text of all documents, with no patch applied, and where each document begins in it: what a result is
+    /// compared with.
+    pub fn unpatched(&self) -> (String, Vec<usize>) {
+        let mut out = Joined::default();
+        let starts = self.documents.iter().map(|document| out.push(document, self.text(document))).collect();
+        (out.text, starts)
+    }
+
+    fn layer(&mut self, root: &Root, layer: &Layer, findings: &mut Findings) {
+        match layer {
+            Layer::Base(base) => self.base(root, base, findings),
+            Layer::Overlay(overlay, below) => {
+                let start = self.documents.len();
+                for layer in below {
+                    self.layer(root, layer, findings);
+                }
+                for resource in &overlay.resources {
+                    self.resource(root, overlay, resource, findings);
+                }
+                let scope = start..self.documents.len();
+                let patches = overlay.patches.iter().filter_map(|reference| patch(root, overlay, reference, findings));
+                self.patches.extend(patches.map(|patch| Scoped { patch: Arc::new(patch), scope: scope.clone() }));
+            }
+        }
+    }
+
+    fn base(&mut self, root: &Root, base: &Base, findings: &mut Findings) {
+        let files = check::open(root, base, findings);
+        self.vendored.push(files.clone());
+        for file in files.unwrap_or_default() {
+            let identities: Vec<Identity> =
+                file.locked.documents.iter().filter(|d| d.kept).map(|d| d.identity.clone()).collect();
+            let pieces = stream::split(&file.source.text).iter().filter(|p| p.content).count();
+            if pieces != identities.len() {
+                let message = format!(
+                    "{} holds {pieces} documents, and its lock records {} of them as kept",
+                    file.source.name,
+                    identities.len()
+                );
+                let help = format!("Run `overlay vendor {}`.", base.folder.name);
+                findings.add(Diagnostic::new(Code::BaseNotLocked, message).help(help));
+                continue;
+            }
+            self.file(&file.source, identities);
+        }
+    }
+
+    fn resource(&mut self, root: &Root, overlay: &Overlay, reference: &Reference, findings: &mut Findings) {
+        let Some(source) = own_source(root, overlay, reference, findings) else { return };
+        let Some(read) = documents::read(&source, findings) else { return };
+        self.file(&source, read.into_iter().map(|d| d.identity));
+    }
+
+    /// Adds the documents of a file; those with content take their names from `identities`, in order.
+    fn file(&mut self, source: &Arc<Source>, identities: impl IntoIterator<Item = Identity>) {
+        let mut identities = identities.into_iter();
+        let file = self.files.len();
+        self.files.push(Arc::clone(source));
+        for piece in stream::split(&source.text) {
+            let own = piece.marker.map_or(piece.range.start, |m| m.start)..piece.range.end;
+            let identity = if piece.content { identities.next() } else { None };
+            self.documents.push(Planned { file, range: piece.range, own, identity });
+        }
+    }
+}
+
+fn patch(root: &Root, overlay: &Overlay, reference: &Reference, findings: &mut Findings) -> Option<Patch> {
+    let source = own_source(root, overlay, reference, findings)?;
+    Patch::read(&source, findings)
+}
+
+/// The text of a file that an overlay names.
+fn own_source(root: &Root, overlay: &Overlay, reference: &Reference, findings: &mut Findings) -> Option<Arc<Source>> {
+    let named = || Place::new(&overlay.source, reference.written.span.clone());
+    match root.read(&reference.file) {
+        Ok(bytes) => findings.keep(config::source(reference.file.name.clone(), &bytes)),
+        Err(error) => {
+            findings.add(Diagnostic::new(Code::FileUnreadable, error.to_string()).at(named(), "named here"));
+            None
+        }
+    }
+}
+
+/// The documents of a plan put one behind the other.
+///
+/// They follow one another as they are. Only where one file ends and the next begins may bytes be added: the line
+/// break that the end of the first lacks, and a `---` line where the second begins without one.
+#[derive(Debug, Default)]
+pub struct Joined {
+    /// The text so far.
+    pub text: String,
+    file: Option<usize>,
+}
+
+const BOM: char = '\u{feff}';
+
+impl Joined {
+    /// Adds what became of a document, and says where its own text begins.
+    pub fn push(&mut self, document: &Planned, text: &str) -> usize {
+        if text.is_empty() {
+            return self.text.len();
+        }
+        let starts_file = self.file.is_some_and(|file| file != document.file);
+        let own = if starts_file { text.trim_start_matches(BOM) } else { text };
+        if starts_file {
+            self.start_file(text);
+        }
+        self.file = Some(document.file);
+        self.text.push_str(own);
+        // A BOM that was left out counts as if it stood before the beginning: offsets in the document stay right.
+        (self.text.len() - own.len()).saturating_sub(text.len() - own.len())
+    }
+
+    fn start_file(&mut self, next: &str) {
+        let line_break = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
+        if !self.text.is_empty() && !self.text.ends_with(['\n', '\r']) {
+            self.text.push_str(line_break);
+        }
+        let next = next.trim_start_matches(BOM);
+        let leads = next.lines().find(|line| !line.trim_start().starts_with('#') && !line.trim().is_empty());
+        if !leads.is_some_and(|line| line == "---" || line.starts_with("--- ") || line.starts_with("---\t")) {
+            self.text.push_str("---");
+            self.text.push_str(line_break);
+        }
+    }
+}

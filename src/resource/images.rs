@@ -1,0 +1,158 @@
+//! Container images as manifests name them: where they stand in a document, and what a name pins.
+//!
+//! A name is `[registry/]repository[:tag][@digest]`, as the distribution project's reference grammar has it. Nothing
+//! here asks a registry.
+
+use serde_json::Value;
+
+/// The parts of an image's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageName<'n> {
+    /// Registry and repository, as they are written.
+    pub repository: &'n str,
+    /// The tag.
+    pub tag: Option<&'n str>,
+    /// What stands behind the `@`, whether it is a digest or not.
+    pub digest: Option<&'n str>,
+}
+
+impl<'n> ImageName<'n> {
+    /// Takes a name apart. Every text has parts; whether they are sound is asked of the parts.
+    pub fn parse(text: &'n str) -> ImageName<'n> {
+        let (name, digest) = match text.split_once('@') {
+            Some((name, digest)) => (name, Some(digest)),
+            None => (text, None),
+        };
+        let tag_at = name.rfind(':').filter(|at| !name[*at..].contains('/'));
+        let (repository, tag) = match tag_at {
+            Some(at) => (&name[..at], Some(&name[at + 1..])),
+            None => (name, None),
+        };
+        ImageName { repository, tag, digest }
+    }
+
+    /// Whether it names one content for ever.
+    pub fn is_pinned(&self) -> bool {
+        self.digest.is_some()
+    }
+}
+
+/// What is wrong with a digest, as a clause; `None` for a sound one (OCI image specification, "Digests").
+pub fn malformed(digest: &str) -> Option<String> {
+    let Some((algorithm, hex)) = digest.split_once(':') else {
+        return Some("it has no algorithm; a digest is `sha256:` and 64 hexadecimal digits".into());
+    };
+    let length = match algorithm {
+        "sha256" => 64,
+        "sha512" => 128,
+        _ => return Some(format!("its algorithm is `{algorithm}`; only sha256 and sha512 are in use")),
+    };
+    if hex.len() != length {
+        return Some(format!("it has {} characters behind `{algorithm}:`, not {length}", hex.len()));
+    }
+    let odd = hex.chars().find(|c| !matches!(c, '0'..='9' | 'a'..='f'));
+    odd.map(|c| format!("`{c}` is no lower-case hexadecimal digit"))
+}
+
+/// An image in a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image<'v> {
+    /// Where it stands: mapping keys and indices.
+    pub path: Vec<String>,
+    /// Its name.
+    pub name: &'v str,
+}
+
+/// The keys whose items are containers.
+const CONTAINER_LISTS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
+
+/// Every image below `value`, which stands at `at` in its document: the `image` of each container, every string field
+/// `image` that holds a digest, and the strings at the paths in `more` (mapping keys, indices and `*` for every item).
+pub fn images<'v>(value: &'v Value, at: &[String], more: &[Vec<String>]) -> Vec<Image<'v>> {
+    let mut found = Vec::new();
+    let mut open: Vec<(Vec<String>, &Value)> = vec![(at.to_vec(), value)];
+    while let Some((path, value)) = open.pop() {
+        match value {
+            Value::String(name) if is_image(&path, name, more) => found.push(Image { path, name }),
+            Value::Array(items) => {
+                open.extend(items.iter().enumerate().map(|(i, item)| (below(&path, &i.to_string()), item)));
+            }
+            Value::Object(map) => open.extend(map.iter().map(|(key, child)| (below(&path, key), child))),
+            _ => {}
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found
+}
+
+fn below(path: &[String], key: &str) -> Vec<String> {
+    let mut path = path.to_vec();
+    path.push(key.to_owned());
+    path
+}
+
+fn is_image(path: &[String], name: &str, more: &[Vec<String>]) -> bool {
+    let field = path.last().is_some_and(|key| key == "image");
+    let in_container =
+        path.len() >= 3 && path.get(path.len() - 3).is_some_and(|key| CONTAINER_LISTS.contains(&key.as_str()));
+    (field && (in_container || name.contains('@'))) || more.iter().any(|wanted| fits(path, wanted))
+}
+
+fn fits(path: &[String], wanted: &[String]) -> bool {
+    path.len() == wanted.len() && path.iter().zip(wanted).all(|(have, want)| want == "*" || have == want)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const SHA: &str = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+    #[test]
+    fn names_come_apart() {
+        let name = ImageName::parse("localhost:5000/a/b:v1@sha256:00");
+        assert_eq!(name.repository, "localhost:5000/a/b");
+        assert_eq!(name.tag, Some("v1"));
+        assert_eq!(name.digest, Some("sha256:00"));
+        assert_eq!(ImageName::parse("localhost:5000/a").tag, None);
+        assert_eq!(ImageName::parse("nginx").repository, "nginx");
+        assert!(!ImageName::parse("nginx:1").is_pinned());
+    }
+
+    #[test]
+    fn digests_are_held_to_their_form() {
+        assert_eq!(malformed(SHA), None);
+        assert!(malformed("sha256:abc").is_some_and(|m| m.contains("3 characters")));
+        assert!(malformed(&SHA.replace('a', "A")).is_some_and(|m| m.contains('A')));
+        assert!(malformed("md5:00").is_some_and(|m| m.contains("md5")));
+        assert!(malformed("latest").is_some());
+    }
+
+    #[test]
+    fn images_are_found_where_they_stand() {
+        let pinned = format!("example.org/op@{SHA}");
+        let document = json!({
+            "spec": {
+                "image": "example.org/not-a-container:1",
+                "operator": {"image": pinned},
+                "runner": {"picture": "example.org/runner:2"},
+                "template": {"spec": {
+                    "initContainers": [{"name": "i", "image": "example.org/i:1"}],
+                    "containers": [{"name": "c", "image": "example.org/c:1"}]
+                }}
+            }
+        });
+        let more = vec![vec!["spec".to_owned(), "*".to_owned(), "picture".to_owned()]];
+        let found: Vec<_> = images(&document, &[], &more).into_iter().map(|i| i.path.join("/")).collect();
+        assert_eq!(
+            found,
+            [
+                "spec/operator/image",
+                "spec/runner/picture",
+                "spec/template/spec/containers/0/image",
+                "spec/template/spec/initContainers/0/image"
+            ]
+        );
+    }
+}
