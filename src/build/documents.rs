@@ -1,0 +1,299 @@
+//! The documents of a build while patches change them: what a target can mean, and the two states of each document
+//! that is touched, its text and its value.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use crate::diag::{Code, Diagnostic, Place};
+use crate::layer::plan::{Plan, Planned};
+use crate::patch::lower::TextWithin;
+use crate::patch::step::{Action, Step};
+use crate::resource::{Identity, Target};
+use crate::yaml::load;
+use crate::yaml::tree::{Style, Tree};
+
+/// All documents of a plan.
+#[derive(Debug)]
+pub(super) struct Documents<'p> {
+    plan: &'p Plan,
+    list: Vec<Document<'p>>,
+}
+
+/// One document.
+#[derive(Clone, Debug)]
+struct Document<'p> {
+    planned: &'p Planned,
+    /// What it is now, once anyone needed to know.
+    state: Option<State>,
+    /// Whether a step changed it.
+    edited: bool,
+    /// The patch that took it out.
+    deleted_by: Option<String>,
+    /// Of a List, what it holds; asked for once.
+    items: Option<Vec<ListItem>>,
+}
+
+/// The two states of a document, which the two roads of a build lead along.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    /// The text, as edited so far.
+    pub(super) text: String,
+    /// The value, as patched so far.
+    pub(super) value: Value,
+}
+
+/// An item of a List, by where it stands now.
+#[derive(Clone, Debug)]
+struct ListItem {
+    identity: Identity,
+    /// Its index; `None` once it is gone.
+    index: Option<usize>,
+    deleted_by: Option<String>,
+}
+
+/// Something that a target can mean: a document, or an item of a List.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Resource {
+    document: usize,
+    item: Option<usize>,
+}
+
+/// The state of the documents that a patch may touch, to go back to where it fails.
+#[derive(Debug)]
+pub(super) struct Snapshot<'p>(Vec<(usize, Document<'p>)>);
+
+impl<'p> Documents<'p> {
+    pub(super) fn new(plan: &'p Plan) -> Documents<'p> {
+        let document = |planned| Document { planned, state: None, edited: false, deleted_by: None, items: None };
+        Documents { plan, list: plan.documents.iter().map(document).collect() }
+    }
+
+    /// Everything in `scope` that a target can mean, what earlier patches took out included. Lists are read for it.
+    pub(super) fn resources(&mut self, scope: &Range<usize>) -> Result<Vec<Resource>, Box<Diagnostic>> {
+        let mut found = Vec::new();
+        for document in scope.clone() {
+            let Some(identity) = self.list.get(document).and_then(|d| d.planned.identity.as_ref()) else { continue };
+            let is_list = is_list(identity);
+            found.push(Resource { document, item: None });
+            if is_list {
+                let items = self.items(document)?.len();
+                found.extend((0..items).map(|item| Resource { document, item: Some(item) }));
+            }
+        }
+        Ok(found)
+    }
+
+    /// What a resource is called in its base.
+    pub(super) fn identity(&self, resource: Resource) -> Option<&Identity> {
+        let document = self.list.get(resource.document)?;
+        match resource.item {
+            None => document.planned.identity.as_ref(),
+            Some(item) => Some(&document.items.as_ref()?.get(item)?.identity),
+        }
+    }
+
+    /// The patch that took a resource out, or the document that it was an item of.
+    pub(super) fn deleted_by(&self, resource: Resource) -> Option<&str> {
+        let document = self.list.get(resource.document)?;
+        let item = resource.item.and_then(|item| document.items.as_ref()?.get(item)?.deleted_by.as_deref());
+        document.deleted_by.as_deref().or(item)
+    }
+
+    /// Whether a target means a resource. Labels and annotations are those of the base.
+    pub(super) fn is_meant(&mut self, resource: Resource, target: &Target) -> Result<bool, Box<Diagnostic>> {
+        let Some(identity) = self.identity(resource).cloned() else { return Ok(false) };
+        if !target.may_match(&identity) {
+            return Ok(false);
+        }
+        if target.labels.is_empty() && target.annotations.is_empty() {
+            return Ok(true);
+        }
+        let original = self.read(resource.document)?.value;
+        let value = match resource.item {
+            None => Some(&original),
+            Some(item) => original.get("items").and_then(|items| items.get(item)),
+        };
+        Ok(value.is_some_and(|value| target.matches(&identity, value)))
+    }
+
+    /// The keys and indices that lead to a resource in its document: none, or `items` and an index.
+    pub(super) fn prefix(&self, resource: Resource) -> Option<Vec<String>> {
+        let Some(item) = resource.item else { return Some(Vec::new()) };
+        let index = self.list.get(resource.document)?.items.as_ref()?.get(item)?.index?;
+        Some(vec!["items".to_owned(), index.to_string()])
+    }
+
+    /// Where a resource's document begins, for messages.
+    pub(super) fn place(&self, resource: Resource) -> Option<Place> {
+        let planned = self.list.get(resource.document)?.planned;
+        let first = first_line_of_content(self.plan.text(planned));
+        self.plan.place(planned, first..first)
+    }
+
+    /// Where a byte of a text that a document embeds stands in the document's file. `None` once the document was
+    /// edited, or where the text is spelled so that its lines are not the file's.
+    pub(super) fn place_in_text(&self, resource: Resource, found: &TextWithin<'_>, offset: usize) -> Option<Place> {
+        let document = self.list.get(resource.document).filter(|d| !d.edited)?;
+        let text = self.plan.text(document.planned);
+        let tree = Tree::parse(text).ok()?;
+        let node = tree.node(tree.resolve(load::find(&tree, &found.path)?));
+        if node.style() != Some(Style::Literal) {
+            return self.plan.place(document.planned, node.span.clone());
+        }
+        let inner_line = found.text.get(..offset)?.matches('\n').count();
+        let mut start = node.span.start;
+        for _ in 0..=inner_line {
+            start += text.get(start..)?.find('\n')? + 1;
+        }
+        let line = text.get(start..)?.lines().next()?;
+        let indent = line.len() - line.trim_start().len();
+        self.plan.place(document.planned, start + indent..start + line.len())
+    }
+
+    /// The state of a resource's document, read now if it was not before.
+    pub(super) fn state(&mut self, resource: Resource) -> Result<State, Box<Diagnostic>> {
+        if let Some(state) = self.list.get(resource.document).and_then(|d| d.state.clone()) {
+            return Ok(state);
+        }
+        self.read(resource.document)
+    }
+
+    /// Puts another state in the place of a document's, after those steps.
+    pub(super) fn set_state(&mut self, resource: Resource, state: State, steps: &[Step]) {
+        if let Some(document) = self.list.get_mut(resource.document) {
+            document.state = Some(state);
+            document.edited |= !steps.is_empty();
+            for step in steps {
+                document.shift(step);
+            }
+        }
+    }
+
+    /// Takes a whole document out.
+    pub(super) fn delete_document(&mut self, resource: Resource, patch: &str) {
+        if let Some(document) = self.list.get_mut(resource.document) {
+            document.deleted_by = Some(patch.to_owned());
+        }
+    }
+
+    /// Remembers who took an item out, whose removal was a step.
+    pub(super) fn note_item_deleted(&mut self, resource: Resource, patch: &str) {
+        let items = self.list.get_mut(resource.document).and_then(|d| d.items.as_mut());
+        if let Some(item) = resource.item.and_then(|item| items?.get_mut(item)) {
+            item.deleted_by = Some(patch.to_owned());
+        }
+    }
+
+    /// What to go back to where a patch fails half-way.
+    pub(super) fn snapshot(&self, resources: &[Resource]) -> Snapshot<'p> {
+        let mut numbers: Vec<usize> = resources.iter().map(|r| r.document).collect();
+        numbers.dedup();
+        Snapshot(numbers.into_iter().filter_map(|n| Some((n, self.list.get(n)?.clone()))).collect())
+    }
+
+    /// Goes back.
+    pub(super) fn restore(&mut self, snapshot: Snapshot<'p>) {
+        for (number, before) in snapshot.0 {
+            if let Some(document) = self.list.get_mut(number) {
+                *document = before;
+            }
+        }
+    }
+
+    /// What is left of each document, in order. Of one that was taken out, what stood before its own marker.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (&'p Planned, &str)> {
+        self.list.iter().map(|document| {
+            let planned = document.planned;
+            let whole = self.plan.text(planned);
+            let text = match (&document.deleted_by, &document.state) {
+                (Some(_), _) => whole.get(..planned.own.start.saturating_sub(planned.range.start)).unwrap_or(""),
+                (None, Some(state)) if document.edited => &state.text,
+                _ => whole,
+            };
+            (planned, text)
+        })
+    }
+
+    /// The documents that were edited and are still there, each with its state.
+    pub(super) fn edited(&self) -> impl Iterator<Item = (Resource, &State)> {
+        self.list.iter().enumerate().filter_map(|(number, document)| {
+            let state = document.state.as_ref().filter(|_| document.edited && document.deleted_by.is_none())?;
+            Some((Resource { document: number, item: None }, state))
+        })
+    }
+
+    /// Whether a document with content is left.
+    pub(super) fn any_left(&self) -> bool {
+        self.list.iter().any(|d| d.planned.identity.is_some() && d.deleted_by.is_none())
+    }
+
+    fn items(&mut self, number: usize) -> Result<&[ListItem], Box<Diagnostic>> {
+        if self.list.get(number).is_some_and(|d| d.items.is_none()) {
+            let value = self.read(number)?.value;
+            let items = value.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            let item =
+                |(index, value)| ListItem { identity: Identity::of(value), index: Some(index), deleted_by: None };
+            let items = items.iter().enumerate().map(item).collect();
+            if let Some(document) = self.list.get_mut(number) {
+                document.items = Some(items);
+            }
+        }
+        Ok(self.list.get(number).and_then(|d| d.items.as_deref()).unwrap_or_default())
+    }
+
+    /// Reads a document as its base has it.
+    fn read(&self, number: usize) -> Result<State, Box<Diagnostic>> {
+        let Some(document) = self.list.get(number) else {
+            return Ok(State { text: String::new(), value: Value::Null });
+        };
+        let text = self.plan.text(document.planned);
+        match load::load_text(text) {
+            Ok(loaded) => Ok(State { text: text.to_owned(), value: loaded.value }),
+            Err(error) => {
+                let mut finding = Diagnostic::new(Code::Syntax, "a document of the base cannot be read");
+                if let Some(place) = self.plan.place(document.planned, error.at.clone()) {
+                    finding = finding.at(place, error.to_string());
+                }
+                if let Some(identity) = &document.planned.identity {
+                    finding = finding.resource(identity.to_string());
+                }
+                Err(Box::new(finding))
+            }
+        }
+    }
+}
+
+impl Document<'_> {
+    /// Keeps the indices of a List's items right when a step moves them.
+    fn shift(&mut self, step: &Step) {
+        let [first, index] = step.path.as_slice() else { return };
+        let (Some(items), "items", Ok(at)) = (&mut self.items, first.as_str(), index.parse::<usize>()) else { return };
+        for item in items {
+            item.index = match (item.index, &step.action) {
+                (Some(index), Action::Add(_)) if index >= at => Some(index + 1),
+                (Some(index), Action::Remove) if index == at => None,
+                (Some(index), Action::Remove) if index > at => Some(index - 1),
+                (index, _) => index,
+            };
+        }
+    }
+}
+
+/// Whether a document is a List, whose items are addressed like documents (Kubernetes: `v1/List` and the typed lists).
+fn is_list(identity: &Identity) -> bool {
+    identity.kind.ends_with("List") && identity.name.is_empty()
+}
+
+/// The first byte that is not in a comment, a marker or white space: where a person would point.
+fn first_line_of_content(text: &str) -> usize {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_start_matches('\u{feff}').trim();
+        if !(bare.is_empty() || bare.starts_with('#') || bare.starts_with('%') || bare == "---") {
+            return at;
+        }
+        at += line.len();
+    }
+    0
+}

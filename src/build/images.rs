@@ -1,0 +1,77 @@
+//! What a build refuses about images: a pin that is lost without being told so, and a digest that is none.
+
+use serde_json::Value;
+
+use crate::change::pointer;
+use crate::diag::{Code, Diagnostic};
+use crate::patch::apply::apply;
+use crate::patch::lower::Site;
+use crate::patch::step::{Action, Step};
+use crate::resource::images::{ImageName, images, malformed};
+
+/// Looks at every value that the steps write into a document, whose value before is `value`.
+pub(super) fn check(
+    site: &Site<'_>,
+    value: &Value,
+    steps: &[Step],
+    more: &[Vec<String>],
+) -> Result<(), Box<Diagnostic>> {
+    let mut evolving = value.clone();
+    for step in steps {
+        let new = match &step.action {
+            Action::Add(new) | Action::Replace(new) => Some(&new.value),
+            Action::Remove => None,
+        };
+        if let Some(new) = new {
+            let before = evolving.pointer(&pointer(&step.path)).filter(|_| matches!(step.action, Action::Replace(_)));
+            let pinned = before.map(|v| images(v, &step.path, more)).unwrap_or_default();
+            for image in images(new, &step.path, more).iter().chain(&unpinned(new, &step.path, &pinned)) {
+                let name = ImageName::parse(image.name);
+                if let Some(problem) = name.digest.and_then(malformed) {
+                    return Err(Box::new(digest_malformed(site, step, image.name, &problem)));
+                }
+                let was = pinned.iter().find(|p| p.path == image.path && ImageName::parse(p.name).is_pinned());
+                if let Some(was) = was.filter(|_| !name.is_pinned() && !site.may_unpin(&step.origin)) {
+                    return Err(Box::new(pin_dropped(site, step, was.name, image.name)));
+                }
+            }
+        }
+        // A step that was made before can be made again; its failure would have been told there.
+        if apply(&mut evolving, step).is_err() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Strings that stand where a pinned image stood, and are images only for that.
+fn unpinned<'v>(
+    new: &'v Value,
+    at: &[String],
+    pinned: &[crate::resource::images::Image<'_>],
+) -> Vec<crate::resource::images::Image<'v>> {
+    let found = |image: &crate::resource::images::Image<'_>| {
+        let name = new.pointer(&pointer(image.path.get(at.len()..)?))?.as_str()?;
+        Some(crate::resource::images::Image { path: image.path.clone(), name })
+    };
+    pinned.iter().filter_map(found).collect()
+}
+
+fn digest_malformed(site: &Site<'_>, step: &Step, name: &str, problem: &str) -> Diagnostic {
+    finding(site, step, Code::DigestMalformed, format!("the digest of the image `{name}` is none: {problem}"))
+        .help("Ask the registry for the digest of the tag, and write it whole.")
+}
+
+fn pin_dropped(site: &Site<'_>, step: &Step, was: &str, name: &str) -> Diagnostic {
+    finding(site, step, Code::PinDropped, format!("the image loses its digest: `{name}` is not pinned"))
+        .note(format!("It was `{was}`."))
+        .help("Write the digest behind the name, or `unpin: true` in the operation if that is meant.")
+}
+
+fn finding(site: &Site<'_>, step: &Step, code: Code, message: String) -> Diagnostic {
+    Diagnostic::new(code, message)
+        .at(site.patch.place(site.span_of(&step.origin)), "this is written")
+        .patch(&site.patch.name.value)
+        .resource(site.resource)
+        .path(step.origin.keyed.to_string())
+}

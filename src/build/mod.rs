@@ -1,0 +1,328 @@
+//! One build: the documents of a plan, changed by its patches along two roads that must meet.
+//!
+//! Each change of each patch is lowered to plain steps on the document's value (`patch::lower`, which makes them there
+//! with `json-patch`). The same steps are made on the document's text as edits of byte ranges (`yaml::edit`,
+//! `embedded`). In the end every edited text is read again and must mean the value. Where the roads do not meet, the
+//! build fails and prints nothing.
+//!
+//! Nothing here reads files, knows the terminal, or proves anything: that the result differs only where patches say so
+//! is for `verify`, which uses none of this.
+
+mod documents;
+mod images;
+mod text;
+
+use crate::change::pointer;
+use crate::config::Findings;
+use crate::diag::{Code, Diagnostic};
+use crate::layer::plan::{Joined, Plan, Scoped};
+use crate::patch::Patch;
+use crate::patch::lower::{Run, Site, TextWithin};
+use crate::patch::model::{Change, Effect};
+use crate::patch::step::{Action, Origin, Step};
+use crate::yaml::load;
+use documents::{Documents, Resource, State};
+
+/// How many documents a message about a target lists.
+const MAX_LISTED: usize = 5;
+
+/// What a build gave.
+#[derive(Debug)]
+pub struct Built {
+    /// The result, byte for byte.
+    pub text: String,
+}
+
+/// Carries a plan out. Warnings (an operation that changes nothing) go to the findings, and so does every failure that
+/// could be found: a patch that fails does not keep the ones after it from being tried.
+///
+/// Returns `None` when anything failed; nothing may be printed then.
+pub fn build(plan: &Plan, image_paths: &[Vec<String>], findings: &mut Findings) -> Option<Built> {
+    let mut builder = Builder { documents: Documents::new(plan), image_paths, findings, failed: false };
+    for scoped in &plan.patches {
+        builder.patch(scoped);
+    }
+    builder.meet();
+    if plan.documents.iter().any(|d| d.identity.is_some()) && !builder.documents.any_left() {
+        builder.fail(result_empty(plan));
+    }
+    if builder.failed {
+        return None;
+    }
+    let mut out = Joined::default();
+    out.text.reserve(plan.files.iter().map(|f| f.text.len()).sum::<usize>() + 1024);
+    for (document, text) in builder.documents.texts() {
+        out.push(document, text);
+    }
+    Some(Built { text: out.text })
+}
+
+struct Builder<'p, 'f> {
+    documents: Documents<'p>,
+    image_paths: &'p [Vec<String>],
+    findings: &'f mut Findings,
+    failed: bool,
+}
+
+impl Builder<'_, '_> {
+    fn fail(&mut self, finding: Diagnostic) {
+        self.failed = true;
+        self.findings.add(finding);
+    }
+
+    /// Applies a patch whole or not at all.
+    fn patch(&mut self, scoped: &Scoped) {
+        let resources = match self.documents.resources(&scoped.scope) {
+            Ok(resources) => resources,
+            Err(finding) => return self.fail(finding.patch(&scoped.patch.name.value)),
+        };
+        let before = self.documents.snapshot(&resources);
+        for (number, change) in scoped.patch.changes.iter().enumerate() {
+            let done = self
+                .hits(&scoped.patch, change, &resources)
+                .and_then(|hits| hits.into_iter().try_for_each(|hit| self.change(&scoped.patch, number, hit)));
+            if let Err(finding) = done {
+                self.documents.restore(before);
+                return self.fail(*finding);
+            }
+        }
+    }
+
+    /// The resources that a change means, as many as it says.
+    fn hits(
+        &mut self,
+        patch: &Patch,
+        change: &Change,
+        resources: &[Resource],
+    ) -> Result<Vec<Resource>, Box<Diagnostic>> {
+        let mut hits = Vec::new();
+        for resource in resources {
+            if self.documents.is_meant(*resource, &change.target)? {
+                hits.push(*resource);
+            }
+        }
+        let (gone, hits): (Vec<_>, Vec<_>) = hits.into_iter().partition(|h| self.documents.deleted_by(*h).is_some());
+        if change.matches.allows(hits.len()) && !hits.is_empty() {
+            return Ok(hits);
+        }
+        Err(Box::new(self.wrong_count(patch, change, resources, &hits, &gone)))
+    }
+
+    fn change(&mut self, patch: &Patch, number: usize, hit: Resource) -> Result<(), Box<Diagnostic>> {
+        let Some(change) = patch.changes.get(number) else { return Ok(()) };
+        let name = patch.name.value.clone();
+        let resource = self.documents.identity(hit).map(ToString::to_string).unwrap_or_default();
+        let prefix = self.documents.prefix(hit).unwrap_or_default();
+        if matches!(change.effect, Effect::Delete) {
+            if prefix.is_empty() {
+                self.documents.delete_document(hit, &name);
+                return Ok(());
+            }
+            self.delete_item(patch, number, hit, prefix)?;
+            self.documents.note_item_deleted(hit, &name);
+            return Ok(());
+        }
+        let site = Site { patch, change: number, resource: &resource, place: self.documents.place(hit) };
+        let State { text, value } = self.documents.state(hit)?;
+        let part = value.pointer(&pointer(&prefix)).cloned().unwrap_or_default();
+        let (after, steps, already) = match site.text_within(&part)? {
+            None => {
+                let Run { value: after, steps, already } = site.run(&part)?;
+                let steps: Vec<Step> = steps.into_iter().map(|step| below(&prefix, step)).collect();
+                images::check(&site, &value, &steps, self.image_paths)?;
+                let text = text::follow(&site, text, &steps)?;
+                (State { text, value: with_part(value, &prefix, after) }, steps, already)
+            }
+            Some(found) => {
+                let found = TextWithin { path: [prefix, found.path].concat(), ..found };
+                let place = |offset| self.documents.place_in_text(hit, &found, offset);
+                let inner = text::within(&site, text, &found, place)?;
+                let value = with_part(value, &found.path, inner.text.into());
+                (State { text: inner.outer, value }, inner.steps, inner.already)
+            }
+        };
+        for origin in &already {
+            self.findings.add(site.already_upstream(origin));
+        }
+        self.documents.set_state(hit, after, &steps);
+        Ok(())
+    }
+
+    fn delete_item(
+        &mut self,
+        patch: &Patch,
+        number: usize,
+        hit: Resource,
+        prefix: Vec<String>,
+    ) -> Result<(), Box<Diagnostic>> {
+        let resource = self.documents.identity(hit).map(ToString::to_string).unwrap_or_default();
+        let site = Site { patch, change: number, resource: &resource, place: self.documents.place(hit) };
+        let State { text, mut value } = self.documents.state(hit)?;
+        let keyed = crate::patch::path::Path::of_keys(prefix.iter());
+        let origin = Origin { patch: patch.name.value.clone(), change: number, operation: 0, keyed };
+        let step = Step { action: Action::Remove, path: prefix, origin };
+        let text = text::follow(&site, text, std::slice::from_ref(&step))?;
+        crate::patch::apply::apply(&mut value, &step).map_err(|error| {
+            let message = format!("an item that is there cannot be removed: {error}");
+            Box::new(Diagnostic::new(Code::Internal, message).patch(&patch.name.value).resource(&resource))
+        })?;
+        self.documents.set_state(hit, State { text, value }, &[step]);
+        Ok(())
+    }
+
+    /// Reads every edited text again: it must mean what the value road says.
+    fn meet(&mut self) {
+        let mut apart = Vec::new();
+        for (resource, state) in self.documents.edited() {
+            let read = load::load_text(&state.text);
+            if !read.as_ref().is_ok_and(|loaded| loaded.value == state.value) {
+                let name = self.documents.identity(resource).map(ToString::to_string).unwrap_or_default();
+                let why = read.err().map_or_else(|| "it means something else".to_owned(), |e| e.to_string());
+                apart.push(
+                    Diagnostic::new(Code::Internal, "the edited text is not what the operations make of the value")
+                        .resource(name)
+                        .note(format!("The edited text was read again: {why}."))
+                        .help("This is a mistake in overlay, and nothing was printed. Please report it with the base and the patches."),
+                );
+            }
+        }
+        for finding in apart {
+            self.fail(finding);
+        }
+    }
+
+    /// What to say of a target that means no document, or another number than the change says.
+    fn wrong_count(
+        &self,
+        patch: &Patch,
+        change: &Change,
+        resources: &[Resource],
+        hits: &[Resource],
+        gone: &[Resource],
+    ) -> Diagnostic {
+        let place = patch.place(change.target_span.clone());
+        let names = |of: &[Resource]| -> Vec<String> {
+            of.iter().filter_map(|r| self.documents.identity(*r)).map(ToString::to_string).collect()
+        };
+        let finding = if hits.is_empty() {
+            let message = format!("no document is {}", describe(change));
+            Diagnostic::new(Code::TargetMissing, message).at(place, "this means no document")
+        } else {
+            let message =
+                format!("{} documents are {}, and the change says {}", hits.len(), describe(change), change.matches);
+            let listed = listed(&names(hits));
+            Diagnostic::new(Code::TargetCount, message)
+                .at(place, "this means another number of documents")
+                .note(format!("It means {listed}."))
+                .help(format!(
+                    "Name the one that is meant, or write `matches: {}` beside the target if all of them are.",
+                    hits.len()
+                ))
+        };
+        let finding = finding.patch(&patch.name.value);
+        let by: Vec<String> = gone
+            .iter()
+            .filter_map(|r| {
+                let name = self.documents.identity(*r)?;
+                Some(format!("The patch {} took {name} out before.", self.documents.deleted_by(*r)?))
+            })
+            .take(MAX_LISTED)
+            .collect();
+        let finding = by.into_iter().fold(finding, Diagnostic::note);
+        if hits.is_empty() { self.with_nearest(finding, change, resources, &names(resources)) } else { finding }
+    }
+
+    fn with_nearest(
+        &self,
+        mut finding: Diagnostic,
+        change: &Change,
+        resources: &[Resource],
+        names: &[String],
+    ) -> Diagnostic {
+        let candidates =
+            resources.iter().filter_map(|r| Some((self.documents.identity(*r)?, &serde_json::Value::Null)));
+        let near = change.target.nearest(candidates, MAX_LISTED);
+        for near in &near {
+            let off: Vec<String> = near
+                .misses
+                .iter()
+                .map(|m| match &m.found {
+                    Some(found) => format!("its {} is `{found}`, not `{}`", m.field, m.wanted),
+                    None => format!("it has no {} (wanted: `{}`)", m.field, m.wanted),
+                })
+                .collect();
+            let name = names.get(near.index).map_or("", String::as_str);
+            finding = finding.note(format!("{name} is near: {}.", off.join("; ")));
+        }
+        match near.first() {
+            Some(first) if first.misses.len() == 1 => {
+                let miss = first.misses.first();
+                let field = miss.map_or("", |m| m.field.as_str());
+                let found = miss.and_then(|m| m.found.as_deref()).unwrap_or("");
+                finding.help(format!("Did you mean `{field}: {found}`?"))
+            }
+            Some(_) => finding.help("Correct the target; it names documents as the base names them."),
+            None => finding
+                .note(format!("There are {}.", listed(names)))
+                .help("Correct the target; it names documents as the base names them."),
+        }
+    }
+}
+
+/// The target of a change in words: `kind DaemonSet, name net-agent`.
+fn describe(change: &Change) -> String {
+    let target = &change.target;
+    let fields = [
+        ("group", &target.group),
+        ("version", &target.version),
+        ("kind", &target.kind),
+        ("namespace", &target.namespace),
+        ("name", &target.name),
+    ];
+    let mut parts: Vec<String> =
+        fields.iter().filter_map(|(key, value)| value.as_ref().map(|v| format!("{key} {v}"))).collect();
+    parts.extend(target.labels.iter().map(|(key, value)| format!("label {key}={value}")));
+    parts.extend(target.annotations.iter().map(|(key, value)| format!("annotation {key}={value}")));
+    parts.join(", ")
+}
+
+fn listed(names: &[String]) -> String {
+    let shown: Vec<&str> = names.iter().take(MAX_LISTED).map(String::as_str).collect();
+    match names.len() {
+        0 => "no documents".to_owned(),
+        count if count > MAX_LISTED => format!("{} and {} more", shown.join(", "), count - MAX_LISTED),
+        _ => shown.join(", "),
+    }
+}
+
+fn result_empty(plan: &Plan) -> Diagnostic {
+    let deleting = plan.patches.iter().filter_map(|scoped| {
+        let change = scoped.patch.changes.iter().find(|c| matches!(c.effect, Effect::Delete))?;
+        Some((&scoped.patch, change))
+    });
+    let mut finding = Diagnostic::new(Code::ResultEmpty, "the patches delete every document, so nothing would be left")
+        .help(
+            "Leave at least one document. Where nothing is wanted, remove the overlay instead: an empty result makes \
+               a GitOps tool delete what it manages.",
+        );
+    for (patch, change) in deleting {
+        finding = match finding.place {
+            None => finding.at(patch.place(change.span.clone()), "deletes here").patch(&patch.name.value),
+            Some(_) => finding.related(patch.place(change.span.clone()), "deletes here"),
+        };
+    }
+    finding
+}
+
+/// A step on an item of a List, as a step on the List.
+fn below(prefix: &[String], mut step: Step) -> Step {
+    step.path.splice(0..0, prefix.iter().cloned());
+    step
+}
+
+fn with_part(mut whole: serde_json::Value, path: &[String], part: serde_json::Value) -> serde_json::Value {
+    if let Some(place) = whole.pointer_mut(&pointer(path)) {
+        *place = part;
+    }
+    whole
+}

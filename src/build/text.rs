@@ -1,0 +1,71 @@
+//! The road over the text: the steps of a change as edits of byte ranges.
+
+use crate::change::{TextEdit, apply_edits};
+use crate::diag::{Code, Diagnostic, Place};
+use crate::embedded;
+use crate::patch::lower::{Run, Site, TextWithin};
+use crate::patch::step::{Origin, Step};
+use crate::yaml::edit;
+
+/// A document's text after the steps.
+pub(super) fn follow(site: &Site<'_>, mut text: String, steps: &[Step]) -> Result<String, Box<Diagnostic>> {
+    for step in steps {
+        let edits = edit::edit(&text, &step.as_change(site.patch)).map_err(|error| {
+            let span = site.span_of(&step.origin);
+            Box::new(
+                refused(site, &step.origin, error.to_string()).at(site.patch.place(span), "this cannot be written"),
+            )
+        })?;
+        text = apply_edits(&text, &edits);
+    }
+    Ok(text)
+}
+
+/// What became of a text inside a document.
+pub(super) struct Inner {
+    /// The text itself.
+    pub(super) text: String,
+    /// The document around it.
+    pub(super) outer: String,
+    /// The steps that were made in it.
+    pub(super) steps: Vec<Step>,
+    /// The operations that changed nothing.
+    pub(super) already: Vec<Origin>,
+}
+
+/// Makes a change inside a text of a document, which is `outer`. `place` finds a byte of the text in the document's file.
+pub(super) fn within(
+    site: &Site<'_>,
+    mut outer: String,
+    inner: &TextWithin<'_>,
+    place: impl FnOnce(usize) -> Option<Place>,
+) -> Result<Inner, Box<Diagnostic>> {
+    let TextWithin { path, text, language } = inner;
+    let language = *language;
+    let read =
+        embedded::read(language, text).map_err(|error| Box::new(site.unreadable(text, &error, place(error.offset))))?;
+    let Run { value, steps, already } = site.run(&read)?;
+    let mut text = (*text).to_owned();
+    for step in &steps {
+        let place = || site.patch.place(site.span_of(&step.origin));
+        let edits: Vec<TextEdit> = embedded::edit(language, &text, &step.as_change(site.patch))
+            .map_err(|e| Box::new(refused(site, &step.origin, e.to_string()).at(place(), "this cannot be written")))?;
+        let carried = edit::edit_embedded(&outer, path, &edits)
+            .map_err(|e| Box::new(refused(site, &step.origin, e.to_string()).at(place(), "this cannot be written")))?;
+        text = apply_edits(&text, &edits);
+        outer = apply_edits(&outer, &carried);
+    }
+    if embedded::read(language, &text).is_ok_and(|after| after == value) {
+        return Ok(Inner { text, outer, steps, already });
+    }
+    let message = "the edited text inside the document is not what the operations make of its value";
+    Err(Box::new(Diagnostic::new(Code::Internal, message).patch(&site.patch.name.value).resource(site.resource)))
+}
+
+/// A change that fits the value and cannot be written into the text.
+fn refused(site: &Site<'_>, origin: &Origin, why: String) -> Diagnostic {
+    Diagnostic::new(Code::EditRefused, why)
+        .patch(&site.patch.name.value)
+        .resource(site.resource)
+        .path(origin.keyed.to_string())
+}

@@ -1,0 +1,101 @@
+//! One overlay as commands work on it: opened with its layers, laid flat into a plan, built.
+//!
+//! This is where the parts that read files, apply patches and prove results meet. It knows neither the terminal nor
+//! the clock.
+
+use std::path::Path;
+
+use crate::build::{self, Built};
+use crate::config::Findings;
+use crate::diag::{Code, Diagnostic, Place};
+use crate::layer::overlay::{self, Layer, Overlay};
+use crate::layer::plan::Plan;
+use crate::layer::root::{Located, Root};
+use crate::patch::path::{self, Segment};
+
+/// An overlay with everything that it stands on.
+#[derive(Debug)]
+pub struct Subject {
+    /// Its folder.
+    pub folder: Located,
+    /// It and the layers below it.
+    pub layer: Layer,
+    /// Its documents and patches.
+    pub plan: Plan,
+    /// The paths of images that it and the overlays below it list.
+    pub images: Vec<Vec<String>>,
+}
+
+impl Subject {
+    /// Opens the overlay in a folder. `None` where there is none; where a part of it cannot be taken, the findings say
+    /// so and the subject lacks that part.
+    pub fn open(root: &Root, folder: &Path, findings: &mut Findings) -> Option<Subject> {
+        let folder = match root.locate(folder) {
+            Ok(folder) => folder,
+            Err(error) => {
+                findings.add(error.diagnose(None));
+                return None;
+            }
+        };
+        let layer = overlay::load(root, &folder, findings)?;
+        if let Layer::Base(base) = &layer {
+            let message = format!("{} is a base, and an overlay was asked for", folder.name);
+            let place = Place::new(&base.source, base.name.span.clone());
+            let help = "Make a folder with an overlay.yaml that names this one under `bases`, or run `overlay init`.";
+            findings.add(Diagnostic::new(Code::Syntax, message).at(place, "this base").help(help));
+            return None;
+        }
+        let plan = Plan::new(root, &layer, findings);
+        let images = images(&layer, findings);
+        Some(Subject { folder, layer, plan, images })
+    }
+
+    /// The overlay itself.
+    pub fn overlay(&self) -> Option<&Overlay> {
+        match &self.layer {
+            Layer::Overlay(overlay, _) => Some(overlay),
+            Layer::Base(_) => None,
+        }
+    }
+
+    /// Builds it. `None` where anything is wrong, in the files or with the patches; the findings tell all of it.
+    pub fn build(&self, findings: &mut Findings) -> Option<Built> {
+        let sound = !findings.has_errors();
+        build::build(&self.plan, &self.images, findings).filter(|_| sound)
+    }
+}
+
+/// The paths of images that the overlays of a stack list, as mapping keys, indices and `*`.
+fn images(layer: &Layer, findings: &mut Findings) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let mut open = vec![layer];
+    while let Some(layer) = open.pop() {
+        let Layer::Overlay(overlay, below) = layer else { continue };
+        open.extend(below);
+        for written in &overlay.images {
+            match plain(&written.value) {
+                Ok(path) => found.push(path),
+                Err(why) => {
+                    let place = Place::new(&overlay.source, written.span.clone());
+                    let message = format!("`{}` is no path of an image: {why}", written.value);
+                    findings.add(
+                        Diagnostic::new(Code::PathInvalid, message)
+                            .at(place, "this path")
+                            .help("Write it with mapping keys, indices and `*`: /spec/runners/*/image."),
+                    );
+                }
+            }
+        }
+    }
+    found
+}
+
+fn plain(text: &str) -> Result<Vec<String>, String> {
+    let path = path::Path::parse(text).map_err(|e| e.to_string())?;
+    let segment = |segment: &Segment| match segment {
+        Segment::Key(key) => Ok(key.clone()),
+        Segment::Each => Ok("*".to_owned()),
+        _ => Err("selectors cannot stand here".to_owned()),
+    };
+    path.segments().iter().map(segment).collect()
+}
