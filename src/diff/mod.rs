@@ -25,7 +25,7 @@ use lists::Pair;
 use names::Names;
 
 pub use path::{At, Item, Path, Step};
-pub use streams::{Document, Pairing, Rename, diff_streams};
+pub use streams::{Document, Pairing, Rename, diff_streams, pair_documents};
 
 /// One place where two values differ.
 #[derive(Clone, Debug, PartialEq)]

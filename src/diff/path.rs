@@ -3,7 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde_json::Value;
+
+use super::names::Names;
 use crate::patch::path::Segment;
+use crate::resource::MergeKey;
 
 /// A path of a difference. Paths share their beginnings, so that many differences below one deep place stay small.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +37,15 @@ pub struct Item {
     pub after: Option<usize>,
     /// The selector that names this item, and it alone, in its list: before, or after where it is new.
     pub selector: Option<Segment>,
+}
+
+impl Step {
+    /// The step to an item of a list that is new as a whole.
+    pub fn of_new_item(list: &[Value], index: usize) -> Step {
+        let key = MergeKey::common(&[], list);
+        let selector = Names::new(key, &[], list).selector(None, Some(index));
+        Step::Item(Item { before: None, after: Some(index), selector })
+    }
 }
 
 /// A step as one side sees it.

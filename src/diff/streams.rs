@@ -38,40 +38,52 @@ pub struct Pairing {
     pub differences: Vec<Difference>,
 }
 
-/// The differences between two streams: a pairing for every document, those of the stream before first, in order,
-/// then the new ones.
-///
-/// Documents belong together when a rename says so, when their identities are equal (several of one identity in
-/// order), and, where that is unique among what is left over, when group, kind, namespace and name are equal, then
-/// kind and name. The order of documents is not compared. `languages` is asked with the document's index before.
+/// The differences between two streams: a pairing for every document, in the order of [`pair_documents`].
+/// `languages` is asked with the document's index before.
 pub fn diff_streams(
     before: &[Document<'_>],
     after: &[Document<'_>],
     renames: &[Rename],
     languages: &dyn Fn(usize, &[super::At<'_>]) -> Option<Language>,
 ) -> Vec<Pairing> {
+    let differences = |pair: (Option<usize>, Option<usize>)| {
+        let old = pair.0.and_then(|index| Some((index, before.get(index)?)));
+        let new = pair.1.and_then(|index| after.get(index));
+        match (old, new) {
+            (Some((index, old)), Some(new)) => {
+                let here: Languages<'_> = &|at| languages(index, at);
+                diff_values(old.value, new.value, here)
+            }
+            (Some((_, old)), None) => whole(What::Removed(old.value.clone())),
+            (None, Some(new)) => whole(What::Added(new.value.clone())),
+            (None, None) => Vec::new(),
+        }
+    };
+    let pairs = pair_documents(before, after, renames).into_iter();
+    pairs.map(|pair| Pairing { before: pair.0, after: pair.1, differences: differences(pair) }).collect()
+}
+
+/// Which documents belong together, by their indices: those of the stream before first, in order, then those that are
+/// new.
+///
+/// Two do when a rename says so, when their identities are equal (several of one identity in order), and, where that
+/// is unique among what is left over, when group, kind, namespace and name are equal, then kind, namespace and name,
+/// then kind and name. The order of documents is not compared.
+pub fn pair_documents(
+    before: &[Document<'_>],
+    after: &[Document<'_>],
+    renames: &[Rename],
+) -> Vec<(Option<usize>, Option<usize>)> {
     let mut partners = Partners::new(before, after);
     partners.renamed(renames);
     partners.equal();
     partners.by(|i| (&*i.group, &*i.kind, &*i.namespace, &*i.name));
     partners.by(|i| (&*i.kind, &*i.namespace, &*i.name));
     partners.by(|i| (&*i.kind, &*i.name));
-    let mut out = Vec::with_capacity(before.len());
-    for (index, (document, partner)) in before.iter().zip(&partners.of_before).enumerate() {
-        let here: Languages<'_> = &|at| languages(index, at);
-        let differences = match partner.and_then(|partner| after.get(partner)) {
-            Some(other) => diff_values(document.value, other.value, here),
-            None => whole(What::Removed(document.value.clone())),
-        };
-        out.push(Pairing { before: Some(index), after: *partner, differences });
-    }
-    for (index, document) in after.iter().enumerate() {
-        if partners.taken_after.get(index) == Some(&false) {
-            let differences = whole(What::Added(document.value.clone()));
-            out.push(Pairing { before: None, after: Some(index), differences });
-        }
-    }
-    out
+    let old = partners.of_before.iter().enumerate().map(|(index, partner)| (Some(index), *partner));
+    let new =
+        partners.taken_after.iter().enumerate().filter(|(_, taken)| !**taken).map(|(index, _)| (None, Some(index)));
+    old.chain(new).collect()
 }
 
 fn whole(what: What) -> Vec<Difference> {

@@ -1,0 +1,165 @@
+//! What `verify` says of upstream's own documents, whose bytes are kept whatever is found: doubled keys and items,
+//! identities that Kubernetes does not read as text, and scalars that readers do not agree on.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::config::Findings;
+use crate::diag::{Code, Diagnostic, Place, Source};
+use crate::resource::identity::Written;
+use crate::resource::{Identity, MergeKey, scalar_text};
+use crate::yaml::load::{self, Loaded};
+use crate::yaml::scalar;
+use crate::yaml::tree::Tree;
+
+/// How many scalars of one file are told one by one; the rest are counted.
+const MAX_SCALARS: usize = 10;
+
+/// A document of a base, read.
+pub(super) struct Read<'a> {
+    /// Its file.
+    pub(super) source: &'a Arc<Source>,
+    /// Where its text begins in the file.
+    pub(super) start: usize,
+    /// Its tree.
+    pub(super) tree: &'a Tree,
+    /// Its value.
+    pub(super) loaded: &'a Loaded,
+    /// What it is called.
+    pub(super) identity: &'a Identity,
+}
+
+/// Looks at one document.
+pub(super) fn check(document: &Read<'_>, findings: &mut Findings) {
+    duplicate_keys(document, findings);
+    identity(document, findings);
+    duplicate_items(document, findings);
+}
+
+/// Tells of the scalars of one file that readers do not agree on.
+pub(super) fn ambiguous_scalars(documents: &[Read<'_>], findings: &mut Findings) {
+    let mut rest: HashMap<&str, usize> = HashMap::new();
+    let mut told: HashMap<&str, usize> = HashMap::new();
+    for document in documents {
+        for node in load::ambiguous_scalars(document.tree) {
+            let node = document.tree.node(node);
+            let Some((text, ambiguity)) = node.text().and_then(|t| Some((t, scalar::ambiguous(t)?))) else { continue };
+            let count = told.entry(document.source.name.as_str()).or_default();
+            if *count >= MAX_SCALARS {
+                *rest.entry(document.source.name.as_str()).or_default() += 1;
+                continue;
+            }
+            *count += 1;
+            let span = document.start + node.span.start..document.start + node.span.end;
+            let finding = Diagnostic::new(
+                Code::BaseAmbiguousScalar,
+                format!("upstream writes `{text}` bare, which not every YAML reader takes alike"),
+            )
+            .at(Place::new(document.source, span), ambiguity.to_string())
+            .resource(document.identity.to_string())
+            .help("Nothing is to be done: the bytes are kept, and Kubernetes reads them as it always did.");
+            findings.add(finding);
+        }
+    }
+    let mut rest: Vec<_> = rest.into_iter().collect();
+    rest.sort_unstable();
+    for (file, count) in rest {
+        findings.add(Diagnostic::new(
+            Code::BaseAmbiguousScalar,
+            format!("{file} has {count} more bare scalars that not every YAML reader takes alike"),
+        ));
+    }
+}
+
+fn duplicate_keys(document: &Read<'_>, findings: &mut Findings) {
+    for duplicate in &document.loaded.duplicates {
+        let first = document.start + duplicate.first.start..document.start + duplicate.first.end;
+        let second = document.start + duplicate.second.start..document.start + duplicate.second.end;
+        let first = Place::new(document.source, first);
+        let finding = Diagnostic::new(
+            Code::BaseDuplicateKey,
+            format!("upstream gives the key `{}` twice; it stands in line {} already", duplicate.key, first.line()),
+        )
+        .at(Place::new(document.source, second), "this one counts for kubectl")
+        .related(first, "first here")
+        .resource(document.identity.to_string())
+        .help("Tell upstream. The bytes are kept; kubectl takes the last one.");
+        findings.add(finding);
+    }
+}
+
+fn identity(document: &Read<'_>, findings: &mut Findings) {
+    let Some(root) = document.tree.root() else { return };
+    for odd in Written::of(document.tree, root).not_text(&document.loaded.value) {
+        let span = document.start + odd.span.start..document.start + odd.span.end;
+        let finding = Diagnostic::new(
+            Code::BaseIdentityNotText,
+            format!("Kubernetes does not read `{}` as a text here, but as {}", odd.text, odd.read_as),
+        )
+        .at(Place::new(document.source, span), "upstream left the quotes out")
+        .resource(document.identity.to_string())
+        .help("Tell upstream. Patches address the document by the text as it stands.");
+        findings.add(finding);
+    }
+}
+
+/// Lists of a known type whose items have the same merge key: Kubernetes' own tools lose one of them.
+fn duplicate_items(document: &Read<'_>, findings: &mut Findings) {
+    let mut open: Vec<(Vec<String>, &Value)> = vec![(Vec::new(), &document.loaded.value)];
+    while let Some((path, value)) = open.pop() {
+        let below = |key: String| {
+            let mut path = path.clone();
+            path.push(key);
+            path
+        };
+        match value {
+            Value::Object(map) => open.extend(map.iter().map(|(key, value)| (below(key.clone()), value))),
+            Value::Array(items) => {
+                let keys: Vec<&str> = path.iter().filter(|s| s.parse::<usize>().is_err()).map(String::as_str).collect();
+                if let Some(merge_key) = MergeKey::of_list(&keys) {
+                    doubled(document, &path, merge_key, items, findings);
+                }
+                open.extend(items.iter().enumerate().map(|(i, item)| (below(i.to_string()), item)));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn doubled(document: &Read<'_>, path: &[String], merge_key: MergeKey, items: &[Value], findings: &mut Findings) {
+    let mut first: HashMap<String, usize> = HashMap::new();
+    for (index, item) in items.iter().enumerate() {
+        let parts: Vec<String> = merge_key
+            .fields()
+            .iter()
+            .filter_map(|field| Some(format!("{field}={}", scalar_text(item.get(field)?)?)))
+            .collect();
+        if merge_key.of_item(item).is_none() || parts.is_empty() {
+            continue;
+        }
+        let key = parts.join(",");
+        let Some(other) = first.insert(key.clone(), index) else { continue };
+        let place = |index: usize| {
+            let mut path = path.to_vec();
+            path.push(index.to_string());
+            let node = document.tree.node(load::find(document.tree, &path)?);
+            Some(Place::new(document.source, document.start + node.span.start..document.start + node.span.start))
+        };
+        let mut finding = Diagnostic::new(
+            Code::BaseDuplicateItem,
+            format!("upstream has two items with {key} in /{}", path.join("/")),
+        )
+        .resource(document.identity.to_string())
+        .path(format!("/{}", path.join("/")))
+        .help("Tell upstream. The bytes are kept; tools that merge by key lose one of the two.");
+        if let Some(place) = place(index) {
+            finding = finding.at(place, "again here");
+        }
+        if let Some(place) = place(other) {
+            finding = finding.related(place, "first here");
+        }
+        findings.add(finding);
+    }
+}

@@ -1,0 +1,136 @@
+//! Outside the lines of the departures, base and result are the same bytes.
+//!
+//! The lines of all departures are taken out of both, and what is left must be equal, line by line. No list of edits
+//! is asked for, and no line is guessed to be another. Only a line next to a departure may differ, and only by the
+//! punctuation that the departure calls for.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// A text and which of its lines, as bytes of whole lines, depart or stand next to one that does.
+#[derive(Debug, Default)]
+pub(super) struct Marked<'t> {
+    /// The text.
+    pub(super) text: &'t str,
+    /// The lines that depart.
+    pub(super) departing: Vec<Range<usize>>,
+    /// The lines next to them.
+    pub(super) near: Vec<Range<usize>>,
+}
+
+/// The first place where two texts differ and must not.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Stray {
+    /// The byte in the base where its line begins.
+    pub(super) before: usize,
+    /// The byte in the result.
+    pub(super) after: usize,
+}
+
+/// Compares what is left of two texts.
+pub(super) fn compare(base: Marked<'_>, result: Marked<'_>) -> Option<Stray> {
+    let near = |marked: &Marked<'_>| marked.near.iter().map(|r| r.start).collect::<HashSet<_>>();
+    let (near_old, near_new) = (near(&base), near(&result));
+    let mut old = Rest::new(base);
+    let mut new = Rest::new(result);
+    loop {
+        match (old.next(), new.next()) {
+            (None, None) => return None,
+            (Some((_, a)), Some((_, b))) if a == b => {}
+            (Some((before, a)), Some((after, b)))
+                if near_old.contains(&before) && near_new.contains(&after) && bare(a) == bare(b) => {}
+            (a, b) => {
+                let end = |rest: &Rest<'_>, line: Option<(usize, &str)>| line.map_or(rest.text.len(), |(at, _)| at);
+                return Some(Stray { before: end(&old, a), after: end(&new, b) });
+            }
+        }
+    }
+}
+
+/// A line without the punctuation that may come and go at its end: the line break, a comma, closing brackets, an empty
+/// collection, and the indicators of a block scalar.
+fn bare(line: &str) -> &str {
+    let mut line = line.trim_end();
+    loop {
+        let next = line.trim_end_matches([',', '{', '}', '[', ']', ' ']);
+        let indicators = next.trim_end_matches(|c: char| c.is_ascii_digit() || c == '+' || c == '-');
+        let next = if indicators.ends_with(['|', '>']) { indicators.trim_end_matches(['|', '>']) } else { next };
+        if next == line {
+            return line;
+        }
+        line = next;
+    }
+}
+
+/// The lines of a text that are left, each with where it begins.
+struct Rest<'t> {
+    text: &'t str,
+    at: usize,
+    /// The stretches to skip, the next one last.
+    skip: Vec<Range<usize>>,
+}
+
+impl<'t> Rest<'t> {
+    fn new(marked: Marked<'t>) -> Rest<'t> {
+        let mut skip = marked.departing;
+        skip.sort_unstable_by_key(|r| std::cmp::Reverse((r.start, r.end)));
+        Rest { text: marked.text, at: 0, skip }
+    }
+}
+
+impl<'t> Iterator for Rest<'t> {
+    type Item = (usize, &'t str);
+
+    fn next(&mut self) -> Option<(usize, &'t str)> {
+        while let Some(next) = self.skip.last().filter(|next| next.start <= self.at) {
+            self.at = self.at.max(next.end);
+            self.skip.pop();
+        }
+        let rest = self.text.get(self.at..).filter(|rest| !rest.is_empty())?;
+        let line = rest.get(..memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |n| n + 1))?;
+        let start = self.at;
+        self.at += line.len();
+        Some((start, line))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked<'t>(text: &'t str, departing: &[Range<usize>], near: &[Range<usize>]) -> Marked<'t> {
+        Marked { text, departing: departing.to_vec(), near: near.to_vec() }
+    }
+
+    #[test]
+    fn what_departs_may_differ_and_nothing_else() {
+        let base = "a: 1\nb: 2\nc: 3\n";
+        let second = std::slice::from_ref(&(5..10));
+        assert_eq!(compare(marked(base, &[], &[]), marked(base, &[], &[])), None);
+        assert_eq!(compare(marked(base, second, &[]), marked("a: 1\nb: 9\nc: 3\n", second, &[])), None);
+        assert_eq!(compare(marked(base, second, &[]), marked("a: 1\nc: 3\n", &[], &[])), None);
+        assert_eq!(compare(marked(base, &[], &[]), marked("a: 1\nx: 0\nb: 2\nc: 3\n", second, &[])), None);
+        let stray = compare(marked(base, second, &[]), marked("a: 1\nb: 9\nc: 4\n", second, &[]));
+        assert_eq!(stray, Some(Stray { before: 10, after: 10 }));
+        let stray = compare(marked(base, &[], &[]), marked("a: 1\nb: 2\n", &[], &[]));
+        assert_eq!(stray, Some(Stray { before: 10, after: 10 }));
+        assert_eq!(compare(marked("", &[], &[]), marked("\n", &[], &[])), Some(Stray { before: 0, after: 0 }));
+    }
+
+    #[test]
+    fn next_to_a_departure_punctuation_may_differ_and_nothing_else() {
+        let near = |text, near: Range<usize>| marked(text, &[], std::slice::from_ref(&near));
+        assert_eq!(compare(near("a: {}\n", 0..6), near("a:\n", 0..3)), None);
+        assert_eq!(compare(near("  \"a\": 1\n", 0..9), near("  \"a\": 1,\n", 0..10)), None);
+        assert_eq!(compare(near("k: |\n", 0..5), near("k: |-\n", 0..6)), None);
+        assert_eq!(compare(near("k: v\n", 0..5), near("k: v", 0..4)), None);
+        assert!(compare(near("k: v # c\n", 0..9), near("k: v # d\n", 0..9)).is_some());
+        assert!(compare(near("k: 1\n", 0..5), near("k: 2\n", 0..5)).is_some());
+        assert!(compare(marked("a: {}\n", &[], &[]), near("a:\n", 0..3)).is_some());
+    }
+
+    #[test]
+    fn stretches_may_overlap_and_come_in_any_order() {
+        assert_eq!(compare(marked("0\n1\n2\n3\n4\n", &[4..8, 2..6], &[]), marked("0\n4\n", &[], &[])), None);
+    }
+}

@@ -1,0 +1,226 @@
+//! The lines on which a departure stands, in the base and in the result.
+//!
+//! They are found by walking the two trees along the departure's path, and nothing of what an editor did is asked.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::diff::{At, Difference, Path, Step, What};
+use crate::yaml::load;
+use crate::yaml::tree::{Kind, NodeId, Tree};
+
+/// A document as it is walked.
+#[derive(Clone, Copy)]
+pub(super) struct Side<'a> {
+    /// Its text.
+    pub(super) text: &'a str,
+    /// The text's tree.
+    pub(super) tree: &'a Tree,
+}
+
+/// Stretches of whole lines, in bytes of a document's text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extents {
+    /// The lines of the departure in the base.
+    pub(super) before: Vec<Range<usize>>,
+    /// Those in the result.
+    pub(super) after: Vec<Range<usize>>,
+    /// Lines next to those of the base, which may differ by punctuation: a comma, the `{}` of an empty parent, the
+    /// header of a literal, the final line break.
+    pub(super) near_before: Vec<Range<usize>>,
+    /// Lines next to those of the result.
+    pub(super) near_after: Vec<Range<usize>>,
+}
+
+/// Where a walk along a path ended.
+struct Walked {
+    /// How many steps of the path it took.
+    depth: usize,
+    /// The entry or item that it ended at, its key or dash included; `None` where nothing is at the path.
+    entry: Option<Range<usize>>,
+    /// The collection that the entry is in, or would be.
+    container: Option<(NodeId, usize)>,
+    /// Whether an alias ended it.
+    at_alias: bool,
+}
+
+/// The lines of a difference.
+pub(super) fn of(difference: &Difference, base: Side<'_>, result: Side<'_>) -> Extents {
+    let path = difference.within.as_ref().map_or(&difference.path, |w| &w.path);
+    let total = path.steps().len();
+    let (before, after) = (sided(path, |i| i.before), sided(path, |i| i.after));
+    let mut old = walk(base, &before, total);
+    let mut new = walk(result, &after, total);
+    // Where the base has an alias, the result has it written out, there and not deeper.
+    if old.at_alias || new.at_alias {
+        let depth = old.depth.min(new.depth);
+        old = walk(base, before.get(..depth).unwrap_or(&before), depth);
+        new = walk(result, after.get(..depth).unwrap_or(&after), depth);
+    }
+    let gone = matches!(difference.what, What::Removed(_)) && difference.within.is_none();
+    Extents {
+        before: lines(base.text, old.entry.as_ref(), gone),
+        after: lines(result.text, new.entry.as_ref(), false),
+        near_before: near(base, &old),
+        near_after: near(result, &new),
+    }
+}
+
+/// The lines of the entry at a path of mapping keys and indices, where there is one.
+pub(super) fn at(side: Side<'_>, path: &[At<'_>]) -> Vec<Range<usize>> {
+    lines(side.text, walk(side, path, path.len()).entry.as_ref(), false)
+}
+
+/// Where aliases stand whose anchored node overlaps one of those stretches: an editor that changes the node has to
+/// write them out.
+pub(super) fn aliases_of(tree: &Tree, changed: &[Range<usize>]) -> Vec<Vec<OwnedAt>> {
+    let mut found = Vec::new();
+    let has_alias = tree.nodes().any(|(_, node)| matches!(node.kind, Kind::Alias { .. }));
+    let mut open: Vec<(NodeId, Vec<OwnedAt>)> =
+        tree.root().filter(|_| has_alias).map(|r| (r, Vec::new())).into_iter().collect();
+    while let Some((id, path)) = open.pop() {
+        let below = |step: OwnedAt| path.iter().cloned().chain(std::iter::once(step)).collect::<Vec<_>>();
+        match &tree.node(id).kind {
+            Kind::Alias { target } => {
+                let span = &tree.node(*target).span;
+                if changed.iter().any(|c| c.start < span.end && span.start < c.end) {
+                    found.push(path);
+                }
+            }
+            Kind::Sequence { items, .. } => {
+                open.extend(items.iter().enumerate().map(|(i, item)| (item.node, below(OwnedAt::Index(i)))));
+            }
+            Kind::Mapping { entries, .. } => {
+                for entry in entries {
+                    let key = load::key_text(tree, entry.key).map(Cow::into_owned).unwrap_or_default();
+                    open.push((entry.value, below(OwnedAt::Key(key))));
+                }
+            }
+            Kind::Scalar { .. } => {}
+        }
+    }
+    found
+}
+
+/// A step that owns its key.
+#[derive(Clone, Debug)]
+pub(super) enum OwnedAt {
+    /// A mapping key.
+    Key(String),
+    /// An index.
+    Index(usize),
+}
+
+impl OwnedAt {
+    /// It, borrowed.
+    pub(super) fn borrowed(&self) -> At<'_> {
+        match self {
+            OwnedAt::Key(key) => At::Key(key),
+            OwnedAt::Index(index) => At::Index(*index),
+        }
+    }
+}
+
+/// A path as one side has it, as far as the side has it.
+fn sided(path: &Path, index: impl Fn(&crate::diff::Item) -> Option<usize>) -> Vec<At<'_>> {
+    let mut sided = Vec::new();
+    for step in path.steps() {
+        match step {
+            Step::Key(key) => sided.push(At::Key(key)),
+            Step::Item(item) => match index(item) {
+                Some(index) => sided.push(At::Index(index)),
+                None => break,
+            },
+        }
+    }
+    sided
+}
+
+/// Walks along a path as far as the text itself goes: an alias, and what a merge brings in, end the walk. `total` is
+/// the length of the whole path, of which this side may lack the end.
+fn walk(side: Side<'_>, path: &[At<'_>], total: usize) -> Walked {
+    let mut walked = Walked { depth: 0, entry: None, container: None, at_alias: false };
+    let Some(mut at) = side.tree.root() else { return walked };
+    let mut entry = side.tree.node(at).full();
+    for step in path {
+        if matches!(side.tree.node(at).kind, Kind::Alias { .. }) {
+            walked.at_alias = true;
+            walked.entry = Some(entry);
+            return walked;
+        }
+        walked.container = Some((at, entry.start));
+        walked.depth += 1;
+        let Some((found, node)) = child(side.tree, at, *step) else { return walked };
+        entry = found;
+        at = node;
+    }
+    if path.len() < total {
+        walked.container = Some((at, entry.start));
+    } else {
+        walked.entry = Some(entry);
+    }
+    walked
+}
+
+/// The entry or item at a step, if the text itself has it there: its bytes, key or dash included, and its value.
+fn child(tree: &Tree, of: NodeId, step: At<'_>) -> Option<(Range<usize>, NodeId)> {
+    match (&tree.node(of).kind, step) {
+        (Kind::Mapping { entries, .. }, At::Key(key)) => {
+            let entry = entries.iter().rfind(|e| load::key_text(tree, e.key).is_ok_and(|k| k == key))?;
+            let start = entry.question.unwrap_or(tree.node(entry.key).full().start);
+            Some((start..tree.node(entry.value).full().end.max(entry.colon.map_or(0, |c| c + 1)), entry.value))
+        }
+        (Kind::Sequence { items, .. }, At::Index(index)) => {
+            let item = items.get(index)?;
+            let node = tree.node(item.node).full();
+            Some((item.dash.unwrap_or(node.start)..node.end, item.node))
+        }
+        _ => None,
+    }
+}
+
+fn lines(text: &str, entry: Option<&Range<usize>>, with_comments: bool) -> Vec<Range<usize>> {
+    let whole = |entry: &Range<usize>| {
+        let start = line_start(text, entry.start);
+        let start = if with_comments { above_comments(text, start) } else { start };
+        start..line_end(text, entry.end)
+    };
+    entry.map(whole).into_iter().collect()
+}
+
+/// The lines that punctuation may change on: that of the container's own key or dash, and the first and last lines of
+/// everything in it.
+fn near(side: Side<'_>, walked: &Walked) -> Vec<Range<usize>> {
+    let Some((container, start)) = walked.container else { return Vec::new() };
+    let node = side.tree.node(container);
+    let children: Vec<Range<usize>> = match &node.kind {
+        Kind::Mapping { entries, .. } => {
+            entries.iter().map(|e| side.tree.node(e.key).full().start..side.tree.node(e.value).full().end).collect()
+        }
+        Kind::Sequence { items, .. } => items.iter().map(|i| side.tree.node(i.node).full()).collect(),
+        _ => Vec::new(),
+    };
+    let ends = children.iter().flat_map(|c| [c.start, c.end]).chain([start, node.span.start, node.span.end]);
+    ends.map(|at| line_start(side.text, at)..line_end(side.text, at)).collect()
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text.get(..at).and_then(|t| t.rfind('\n')).map_or(0, |n| n + 1)
+}
+
+/// The end of the line, its break included.
+fn line_end(text: &str, at: usize) -> usize {
+    text.get(at..).and_then(|t| t.find('\n')).map_or(text.len(), |n| at + n + 1)
+}
+
+/// The start of the comment lines directly above a line.
+fn above_comments(text: &str, mut start: usize) -> usize {
+    while start > 0 {
+        let above = line_start(text, start - 1);
+        if !text.get(above..start).is_some_and(|line| line.trim_start().starts_with('#')) {
+            break;
+        }
+        start = above;
+    }
+    start
+}

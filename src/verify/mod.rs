@@ -1,0 +1,24 @@
+//! The proof that a result differs from its base by what patches claim, and by nothing else.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`claims`] | what a patch claims, as plain data |
+//! | [`attribute`] | every difference to the one patch that claims it, and every claim to the differences that it makes |
+//!
+//! Nothing here calls what applied the patches (`patch::lower`, `patch::apply`, `yaml::edit`, `change`): claims are
+//! carried out once more, on a tree of their own that remembers where each part of it comes from, and base and result
+//! are compared by `diff`, which knows of no claims.
+
+pub mod attribute;
+mod base;
+mod bytes;
+pub mod claims;
+mod extent;
+mod images;
+pub mod overlay;
+mod patches;
+mod reading;
+mod shadow;
+mod split;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,545 @@
+//! What `verify` says of one overlay, as a report: its bases, its patches, and the proof of its result.
+//!
+//! The result comes in as text, from whoever built it, and is read afresh.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::attribute::{Departure, DocumentProof, Proof, Standing, Undocumented, attribute};
+use super::base::{self, Read};
+use super::bytes::{self, Marked};
+use super::claims::{Act, Claim};
+use super::extent::{self, Extents, Side};
+use super::{images, patches, reading};
+use crate::config::{Date, Findings};
+use crate::diag::{Code, Diagnostic, Place, Source};
+use crate::diff::{At, Difference, Document, What};
+use crate::layer::base::{Base, Origin};
+use crate::layer::check;
+use crate::layer::lock::Layout;
+use crate::layer::overlay::Layer;
+use crate::layer::plan::Plan;
+use crate::patch::Patch;
+use crate::patch::model::{Effect, Op, Operation, Upstream};
+use crate::patch::path::Path;
+use crate::report::{self, BaseReport, BaseState, ChangeKind, Documents, OverlayReport, PatchReport};
+use crate::yaml::load;
+use reading::{BaseDocument, ResultDocument};
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Overlay<'a> {
+    /// The folder, as reports name it.
+    pub folder: &'a str,
+    /// The overlay and the layers below it.
+    pub layer: &'a Layer,
+    /// Its documents and patches.
+    pub plan: &'a Plan,
+    /// The paths of images that it lists.
+    pub images: &'a [Vec<String>],
+    /// The day on which it is looked at.
+    pub today: Date,
+}
+
+/// Looks at everything: the bases, the patches, and, where there is one, the result. `findings` are those of opening
+/// and building it.
+pub fn report(overlay: &Overlay<'_>, result: Option<&str>, mut findings: Findings) -> OverlayReport {
+    let mut out = head(overlay);
+    let base = reading::base(overlay.plan, &mut findings);
+    bases(overlay, &base, &mut findings);
+    for scoped in &overlay.plan.patches {
+        patches::check(&scoped.patch, overlay.today, &mut findings);
+    }
+    if let Some(result) = result {
+        let source = Source::new(format!("the result of {}", overlay.folder), result);
+        if let Some(documents) = reading::result(&source, &mut findings) {
+            let mut prover = Prover { overlay, base: &base, result: &documents, findings: &mut findings };
+            prover.prove(result, &mut out);
+            for document in &documents {
+                images::check(&document.identity, &document.loaded.value, overlay.images, &mut findings);
+            }
+        }
+    }
+    out.findings = findings.into_vec();
+    out
+}
+
+/// The lines that one departure stands on.
+#[derive(Clone, Debug)]
+pub struct Touch {
+    /// The patch that makes it.
+    pub patch: String,
+    /// In the base, as bytes of whole lines; none where something is new.
+    pub before: Vec<Range<usize>>,
+    /// In the result; none where something is gone.
+    pub after: Vec<Range<usize>>,
+}
+
+impl Touch {
+    /// It, as a diff takes it.
+    pub fn owned(&self) -> report::Owned<'_> {
+        report::Owned { patch: &self.patch, before: &self.before, after: &self.after }
+    }
+}
+
+/// Which lines of base and result are whose. `None` where the result cannot be read.
+pub fn touches(overlay: &Overlay<'_>, result: &str) -> Option<Vec<Touch>> {
+    let findings = &mut Findings::new();
+    let base = reading::base(overlay.plan, findings);
+    let source = Source::new(format!("the result of {}", overlay.folder), result);
+    let documents = reading::result(&source, findings)?;
+    let prover = Prover { overlay, base: &base, result: &documents, findings };
+    let claims = prover.claims();
+    let proof = prover.attribute(&claims);
+    let (_, starts) = overlay.plan.unpatched();
+    let mut touches = Vec::new();
+    for document in &proof.documents {
+        for departure in &document.departures {
+            let Some((patch, _)) = claims.get(departure.claim).and_then(|claim| prover.operation(claim)) else {
+                continue;
+            };
+            let Extents { before, after, .. } = prover.extents(&starts, document, &departure.difference);
+            touches.push(Touch { patch: patch.name.value.clone(), before, after });
+        }
+    }
+    Some(touches)
+}
+
+/// What is known without reading a document.
+fn head(overlay: &Overlay<'_>) -> OverlayReport {
+    let (name, description) = match overlay.layer {
+        Layer::Overlay(o, _) => (o.name.value.clone(), o.description.clone()),
+        Layer::Base(b) => (b.name.value.clone(), b.description.clone()),
+    };
+    let locked = overlay.plan.vendored.iter().flatten().flatten().flat_map(|file| &file.locked.documents);
+    let (kept, left_out): (Vec<_>, Vec<_>) = locked.partition(|d| d.kept);
+    let names = |of: Vec<&crate::layer::lock::LockedDocument>| of.iter().map(|d| d.identity.to_string()).collect();
+    OverlayReport {
+        path: overlay.folder.to_owned(),
+        name,
+        description: description.unwrap_or_default(),
+        bases: overlay
+            .layer
+            .bases()
+            .into_iter()
+            .zip(&overlay.plan.vendored)
+            .map(|(b, v)| base_report(b, v.as_ref()))
+            .collect(),
+        documents: Documents { kept: names(kept), left_out: names(left_out) },
+        patches: overlay.plan.patches.iter().map(|scoped| patch_report(&scoped.patch)).collect(),
+        undocumented: Vec::new(),
+        findings: Vec::new(),
+    }
+}
+
+fn base_report(base: &Base, vendored: Option<&Vec<check::VendoredFile>>) -> BaseReport {
+    let state = match vendored {
+        None => BaseState::Changed,
+        Some(files) if files.iter().any(|f| f.locked.vendored.layout == Layout::Accepted) => BaseState::LayoutAccepted,
+        Some(_) => BaseState::AsLocked,
+    };
+    let source = match &base.origin {
+        Origin::GitHub { repository, revision } => {
+            format!("{repository} at {}", revision.commit.as_deref().unwrap_or("no commit"))
+        }
+        Origin::Release { repository, release } => format!("{repository}, release {release}"),
+        Origin::Git { url, revision } => format!("{url} at {}", revision.commit.as_deref().unwrap_or("no commit")),
+        Origin::Url | Origin::File => {
+            base.files.iter().filter_map(|f| base.origin.address(f)).collect::<Vec<_>>().join(", ")
+        }
+    };
+    BaseReport { name: base.name.value.clone(), path: base.folder.name.clone(), source, state }
+}
+
+fn patch_report(patch: &Patch) -> PatchReport {
+    let text = |field: &Option<crate::config::Spanned<String>>| {
+        field.as_ref().map(|f| f.value.trim_end().to_owned()).unwrap_or_default()
+    };
+    PatchReport {
+        name: patch.name.value.clone(),
+        summary: text(&patch.summary),
+        why: text(&patch.why),
+        file: patch.source().name.clone(),
+        evidence: patch.evidence.iter().map(|e| e.value.clone()).collect(),
+        verified: patch.verified.as_ref().map(|d| d.value.to_string()),
+        review: patch.review.as_ref().map(|d| d.value.to_string()),
+        upstream: patch.upstream.as_ref().map(|u| match &u.value {
+            Upstream::NotNeeded => "not-needed".to_owned(),
+            Upstream::NotYet => "not-yet".to_owned(),
+            Upstream::Address(address) => address.clone(),
+        }),
+        departures: Vec::new(),
+    }
+}
+
+/// Holds the bases' documents against the lock, and says what is odd about them.
+fn bases(overlay: &Overlay<'_>, documents: &[BaseDocument<'_>], findings: &mut Findings) {
+    for (base, files) in overlay.layer.bases().into_iter().zip(&overlay.plan.vendored) {
+        let Some(files) = files else { continue };
+        let locked: Vec<&str> =
+            files.iter().flat_map(|f| &f.locked.documents).filter(|d| d.kept).map(|d| d.content.as_str()).collect();
+        let sources: Vec<&Arc<Source>> = files.iter().map(|f| &f.source).collect();
+        let found: Vec<String> = documents
+            .iter()
+            .filter(|d| sources.iter().any(|s| Arc::ptr_eq(s, d.source)))
+            .map(|d| crate::layer::digest::content(&d.loaded.value))
+            .collect();
+        if locked != found {
+            check::contents(base, files, findings);
+        }
+    }
+    let read: Vec<Read<'_>> = documents.iter().map(BaseDocument::as_read).collect();
+    for document in &read {
+        base::check(document, findings);
+    }
+    base::ambiguous_scalars(&read, findings);
+}
+
+/// Proves a result.
+struct Prover<'a> {
+    overlay: &'a Overlay<'a>,
+    base: &'a [BaseDocument<'a>],
+    result: &'a [ResultDocument],
+    findings: &'a mut Findings,
+}
+
+impl Prover<'_> {
+    fn prove(&mut self, text: &str, out: &mut OverlayReport) {
+        let claims = self.claims();
+        let proof = self.attribute(&claims);
+        for document in &proof.documents {
+            let resource = self.name(document.before, document.after);
+            for departure in &document.departures {
+                self.comment_kept(&claims, departure, document.before, document.after);
+                let Some(claim) = claims.get(departure.claim) else { continue };
+                let note = self.operation(claim).and_then(|(_, o)| o?.note.as_ref()).map(|n| n.value.clone());
+                if let Some(patch) = out.patches.get_mut(claim.patch) {
+                    patch.departures.push(report_departure(&resource, &departure.difference, note));
+                }
+            }
+            for odd in &document.undocumented {
+                out.undocumented.push(report_departure(&resource, &odd.difference, None));
+                self.undocumented(&claims, odd, &resource, document.before);
+            }
+            for missing in &document.missing {
+                self.missing(&claims, missing, &resource);
+            }
+        }
+        self.bytes(text, &proof);
+        self.standings(&claims, &proof);
+        self.overrides(&claims, &proof);
+    }
+
+    fn attribute(&self, claims: &[Claim]) -> Proof {
+        let base: Vec<Document<'_>> =
+            self.base.iter().map(|d| Document { identity: d.identity.clone(), value: &d.loaded.value }).collect();
+        let result: Vec<Document<'_>> =
+            self.result.iter().map(|d| Document { identity: d.identity.clone(), value: &d.loaded.value }).collect();
+        attribute(&base, claims, &result)
+    }
+
+    fn name(&self, before: Option<usize>, after: Option<usize>) -> String {
+        let base = before.and_then(|i| self.base.get(i)).map(|d| &d.identity);
+        let identity = base.or_else(|| after.and_then(|i| self.result.get(i)).map(|d| &d.identity));
+        identity.map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// What the patches claim, target by target.
+    fn claims(&self) -> Vec<Claim> {
+        let mut claims = Vec::new();
+        for (number, scoped) in self.overlay.plan.patches.iter().enumerate() {
+            for (change, what) in scoped.patch.changes.iter().enumerate() {
+                for hit in reading::hits(self.base, &scoped.scope, &what.target, &claims) {
+                    let claim = |operation, act| Claim {
+                        document: hit.document,
+                        patch: number,
+                        change,
+                        operation,
+                        within: None,
+                        act,
+                    };
+                    match &what.effect {
+                        Effect::Delete => claims.push(claim(0, hit.deletion())),
+                        Effect::Edit { within, operations } => {
+                            let language = within.as_ref().map(|w| (hit.path(&w.path.value), w.language.value));
+                            let path = |path: &Path| if within.is_some() { path.clone() } else { hit.path(path) };
+                            for (index, operation) in operations.iter().enumerate() {
+                                let Some(act) = act(operation, path) else { continue };
+                                claims.push(Claim { within: language.clone(), ..claim(index, act) });
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        claims
+    }
+
+    /// The patch of a claim, and the operation if it has one.
+    fn operation(&self, claim: &Claim) -> Option<(&Patch, Option<&Operation>)> {
+        let patch = self.overlay.plan.patches.get(claim.patch).map(|s| s.patch.as_ref())?;
+        let operation = patch.changes.get(claim.change).and_then(|c| c.operations().get(claim.operation));
+        Some((patch, operation))
+    }
+
+    /// A finding at the operation of a claim.
+    fn at_claim(&self, claim: &Claim, code: Code, message: String, label: &str) -> Diagnostic {
+        let finding = Diagnostic::new(code, message);
+        match self.place_of(claim) {
+            Some((patch, place)) => finding.at(place, label).patch(&patch.name.value),
+            None => finding,
+        }
+    }
+
+    fn place_of(&self, claim: &Claim) -> Option<(&Patch, Place)> {
+        let (patch, operation) = self.operation(claim)?;
+        let span = operation
+            .map(|o| o.path.span.clone())
+            .or_else(|| patch.changes.get(claim.change).map(|c| c.target_span.clone()))?;
+        Some((patch, patch.place(span)))
+    }
+
+    fn undocumented(&mut self, claims: &[Claim], odd: &Undocumented, resource: &str, before: Option<usize>) {
+        let path = shown_path(&odd.difference);
+        let mut finding = Diagnostic::new(
+            Code::UndocumentedDeparture,
+            format!("no patch claims this difference: {}", told(&odd.difference)),
+        )
+        .resource(resource)
+        .path(path)
+        .help("Write a patch for it, or take the change back.");
+        if let Some(place) = self.base_place(&odd.difference, before) {
+            finding = finding.at(place, "here in the base");
+        }
+        if let Some((claimed, (patch, place))) =
+            odd.claimed.as_ref().and_then(|c| Some((c, self.place_of(claims.get(c.claim)?)?)))
+        {
+            let wanted = claimed.wanted.as_ref().map_or_else(|| "nothing".to_owned(), short);
+            finding = finding
+                .note(format!("The patch {} wants {wanted} there.", patch.name.value))
+                .related(place, "claimed here");
+        }
+        self.findings.add(finding);
+    }
+
+    fn missing(&mut self, claims: &[Claim], missing: &Departure, resource: &str) {
+        let Some(claim) = claims.get(missing.claim) else { return };
+        let message = format!("this claim does not show: {}", told(&missing.difference));
+        let finding = self
+            .at_claim(claim, Code::ClaimMissing, message, "claimed here")
+            .resource(resource)
+            .path(shown_path(&missing.difference))
+            .help("Build anew, or take the operation out if it is no longer wanted.");
+        self.findings.add(finding);
+    }
+
+    /// Where a difference lies in the base's file.
+    fn base_place(&self, difference: &Difference, before: Option<usize>) -> Option<Place> {
+        let document = self.base.get(before?)?;
+        let path = difference.within.as_ref().map_or(&difference.path, |w| &w.path).before()?;
+        let node = document.tree.node(load::find(&document.tree, &plain(&path))?);
+        let span = document.start + node.span.start..document.start + node.span.end;
+        Some(Place::new(document.source, span))
+    }
+
+    /// The lines of a difference, in bytes of the whole base and of the whole result. `starts` says where the plan's
+    /// documents begin in the base.
+    fn extents(&self, starts: &[usize], document: &DocumentProof, difference: &Difference) -> Extents {
+        let old = document.before.and_then(|i| self.base.get(i));
+        let new = document.after.and_then(|i| self.result.get(i));
+        let Some(old) = old else { return Extents::default() };
+        let start = starts.get(old.planned).copied().unwrap_or_default();
+        let Some(new) = new else {
+            let own = old.own.start + start..old.own.end + start;
+            return Extents { before: Vec::from([own]), ..Extents::default() };
+        };
+        let sides = (Side { text: old.text, tree: &old.tree }, Side { text: &new.text, tree: &new.tree });
+        let mut extents = extent::of(difference, sides.0, sides.1);
+        let shift = |lines: &mut Vec<Range<usize>>, by: usize| {
+            for line in lines {
+                *line = line.start + by..line.end + by;
+            }
+        };
+        let changed: Vec<_> = extents.before.clone();
+        for alias in extent::aliases_of(&old.tree, &changed) {
+            let path: Vec<At<'_>> = alias.iter().map(extent::OwnedAt::borrowed).collect();
+            extents.before.extend(extent::at(sides.0, &path));
+            extents.after.extend(extent::at(sides.1, &path));
+        }
+        for lines in [&mut extents.before, &mut extents.near_before] {
+            shift(lines, start);
+        }
+        for lines in [&mut extents.after, &mut extents.near_after] {
+            shift(lines, new.start);
+        }
+        extents
+    }
+
+    /// Outside the lines of the departures, base and result must be the same bytes.
+    fn bytes(&mut self, result: &str, proof: &Proof) {
+        let (base, starts) = self.overlay.plan.unpatched();
+        let mut old = Marked { text: &base, ..Marked::default() };
+        let mut new = Marked { text: result, ..Marked::default() };
+        for document in &proof.documents {
+            let all = document.departures.iter().map(|d| &d.difference);
+            for difference in all.chain(document.undocumented.iter().map(|u| &u.difference)) {
+                let extents = self.extents(&starts, document, difference);
+                old.departing.extend(extents.before);
+                old.near.extend(extents.near_before);
+                new.departing.extend(extents.after);
+                new.near.extend(extents.near_after);
+            }
+        }
+        let Some(stray) = bytes::compare(old, new) else { return };
+        let shown = Source::new(format!("the result of {}", self.overlay.folder), result);
+        let finding = Diagnostic::new(Code::UndocumentedDeparture, "these bytes differ from upstream's, and no patch touches them")
+            .at(Place::new(&shown, stray.after..stray.after), "not as upstream has it")
+            .help("This is a mistake in overlay: a build touches only what patches name. Please report it with the base and the patches.");
+        self.findings.add(finding);
+    }
+
+    fn standings(&mut self, claims: &[Claim], proof: &Proof) {
+        let mut told = HashSet::new();
+        for (claim, standing) in claims.iter().zip(&proof.standings) {
+            let finding = match standing {
+                Standing::AlreadyUpstream | Standing::Repeats(_) | Standing::Idle => {
+                    let message = "this operation changes nothing in the end".to_owned();
+                    self.at_claim(claim, Code::AlreadyUpstream, message, "nothing comes of this")
+                        .help("Take the operation out, or the patch if nothing else is in it.")
+                }
+                Standing::Misfit(why) => self
+                    .at_claim(
+                        claim,
+                        Code::Internal,
+                        format!("the proof cannot follow this operation: {why}"),
+                        "this one",
+                    )
+                    .help("This is a mistake in overlay. Please report it with the base and the patches."),
+                Standing::Shown | Standing::Missing | Standing::Overridden(_) | Standing::Undoes(_) => continue,
+            };
+            let place = (claim.patch, claim.change, claim.operation);
+            if told.insert(place) && !self.is_told(&finding) {
+                self.findings.add(finding);
+            }
+        }
+    }
+
+    /// Whether the build said the same of the same place.
+    fn is_told(&self, finding: &Diagnostic) -> bool {
+        let at = |d: &Diagnostic| d.place.as_ref().map(|p| (p.source.name.clone(), p.span.start));
+        self.findings.iter().any(|d| d.code == finding.code && at(d) == at(finding))
+    }
+
+    fn overrides(&mut self, claims: &[Claim], proof: &Proof) {
+        let mut told = HashSet::new();
+        for over in &proof.overrides {
+            let (Some(earlier), Some(later)) = (claims.get(over.claim), claims.get(over.by)) else { continue };
+            let key = |c: &Claim| (c.patch, c.change, c.operation);
+            if !told.insert((key(earlier), key(later))) {
+                continue;
+            }
+            let Some((later_patch, later_place)) = self.place_of(later) else { continue };
+            let message = format!("the patch {} changes the same place later", later_patch.name.value);
+            let finding = self
+                .at_claim(earlier, Code::Overridden, message, "overtaken")
+                .related(later_place, "by this")
+                .help("Let one patch decide about the place.");
+            self.findings.add(finding);
+        }
+    }
+
+    /// Notes a trailing comment that stays behind a value that was changed: it may speak of the old value.
+    fn comment_kept(&mut self, claims: &[Claim], departure: &Departure, before: Option<usize>, after: Option<usize>) {
+        let Some(claim) = claims.get(departure.claim) else { return };
+        let says_so = self.operation(claim).and_then(|(_, o)| o).is_none_or(|o| o.comment.is_some());
+        if says_so
+            || departure.difference.within.is_some()
+            || !matches!(departure.difference.what, What::Replaced { .. })
+        {
+            return;
+        }
+        let (Some(base), Some(result)) =
+            (before.and_then(|i| self.base.get(i)), after.and_then(|i| self.result.get(i)))
+        else {
+            return;
+        };
+        let path = &departure.difference.path;
+        let old = path.before().and_then(|p| reading::trailing_comment(&base.tree, base.text, &plain(&p)));
+        let new = path.after().and_then(|p| reading::trailing_comment(&result.tree, &result.text, &plain(&p)));
+        let Some((span, comment)) = old.filter(|(_, comment)| new.is_some_and(|(_, c)| c == *comment)) else { return };
+        let place = Place::new(base.source, base.start + span.start..base.start + span.end);
+        let message = format!("the comment `{comment}` stays behind the changed value");
+        let finding = self
+            .at_claim(claim, Code::CommentKept, message, "this changes the value")
+            .related(place, "the comment")
+            .path(path.to_string())
+            .help("Where it no longer fits, write `comment:` in the operation: a text, or \"\" to remove it.");
+        self.findings.add(finding);
+    }
+}
+
+/// What an operation claims; a `test` claims nothing.
+fn act(operation: &Operation, at: impl Fn(&Path) -> Path) -> Option<Act> {
+    let path = at(&operation.path.value);
+    let parents = operation.parents;
+    Some(match &operation.op {
+        Op::Add(new) => Act::Add { path, value: new.value.clone(), parents },
+        Op::Replace(new) => Act::Replace { path, value: new.value.clone() },
+        Op::Remove => Act::Remove { path },
+        Op::Move { from } => Act::Move { from: at(&from.value), path, parents },
+        Op::Copy { from } => Act::Copy { from: at(&from.value), path, parents },
+        Op::Test(_) => return None,
+    })
+}
+
+fn plain(path: &[At<'_>]) -> Vec<String> {
+    path.iter()
+        .map(|at| match at {
+            At::Key(key) => (*key).to_owned(),
+            At::Index(index) => index.to_string(),
+        })
+        .collect()
+}
+
+/// A difference as reports have it.
+pub fn report_departure(resource: &str, difference: &Difference, note: Option<String>) -> report::Departure {
+    let (change, before, after) = match &difference.what {
+        What::Added(value) => (ChangeKind::Add, None, Some(value.clone())),
+        What::Removed(value) => (ChangeKind::Remove, Some(value.clone()), None),
+        What::Replaced { before, after } => (ChangeKind::Replace, Some(before.clone()), Some(after.clone())),
+        What::Moved { from, to } => (ChangeKind::Move, Some(json!(from)), Some(json!(to))),
+    };
+    report::Departure {
+        resource: resource.to_owned(),
+        path: difference.path.to_string(),
+        within: difference.within.as_ref().map(|w| w.path.to_string()),
+        change,
+        before,
+        after,
+        note,
+    }
+}
+
+fn shown_path(difference: &Difference) -> String {
+    match &difference.within {
+        Some(within) => format!("{} in the text at {}", difference.path, within.path),
+        None => difference.path.to_string(),
+    }
+}
+
+/// A difference in a clause.
+fn told(difference: &Difference) -> String {
+    match &difference.what {
+        What::Added(value) => format!("{} is added", short(value)),
+        What::Removed(value) => format!("{} is gone", short(value)),
+        What::Replaced { before, after } => format!("{} instead of {}", short(after), short(before)),
+        What::Moved { from, to } => format!("item {from} stands at {to}"),
+    }
+}
+
+fn short(value: &Value) -> String {
+    crate::diag::visible::shortened(&value.to_string(), 80)
+}
