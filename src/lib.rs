@@ -13,12 +13,17 @@
 //! | [`layer`] | bases with their locks, overlays, and which files they may name |
 //! | [`source`] | the network: what manifests and images are fetched from |
 //! | [`resource`] | what a resource is called, what a target means, what tells list items apart |
+//! | [`build`] | one build: patches carried out along two roads that must meet |
+//! | [`diff`] | what differs between documents, by identity and key |
+//! | [`verify`] | the proof that nothing else differs |
+//! | [`subject`] | one overlay as commands work on it |
 //! | [`report`] | what `verify` and `explain` found, and its text in each format |
 //! | [`cli`] | the edge: arguments, terminal, environment, exit codes |
 //! | [`resource`] | what a resource is called, what a target means, what tells list items apart |
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
+pub mod build;
 pub mod change;
 pub mod cli;
 pub mod config;
@@ -31,4 +36,6 @@ pub mod patch;
 pub mod report;
 pub mod resource;
 pub mod source;
+pub mod subject;
+pub mod verify;
 pub mod yaml;

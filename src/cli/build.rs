@@ -1,8 +1,18 @@
 //! `overlay build`: print the result.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use super::Context;
+use super::end::{End, Failure};
+use crate::config::Findings;
+use crate::diag::{self, Source};
+use crate::fsio::{self, Write};
+use crate::layer::documents;
+use crate::layer::root::Root;
+use crate::subject::Subject;
 
 /// Print upstream's manifest with the patches applied
 ///
@@ -13,22 +23,15 @@ use clap::{Args, ValueEnum};
 Examples:
   overlay build overlays/lab                       print the result
   overlay build overlays/lab | kubectl apply -f -  apply it
-  overlay build overlays/lab --annotate            with a comment at each place that a patch changed
   overlay build overlays/lab --output out/all.yaml write it, whole or not at all
-  overlay build overlays/lab --split out           write a file per document")]
+  overlay build overlays/lab --format json         the documents as Kubernetes reads them")]
 pub struct BuildArgs {
     /// The overlay's folder
     #[arg(default_value = ".", value_name = "DIR")]
     pub overlay: PathBuf,
-    /// Name the patch in a comment at each departure, and list the patches in a header
-    #[arg(long)]
-    pub annotate: bool,
     /// Write to this file instead of printing, atomically
-    #[arg(long, value_name = "FILE", conflicts_with = "split")]
+    #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write a file per document into this folder instead of printing
-    #[arg(long, value_name = "DIR")]
-    pub split: Option<PathBuf>,
     /// What to print: upstream's YAML with the edits in it, or the same documents as JSON
     #[arg(long, value_enum, default_value_t)]
     pub format: BuildFormat,
@@ -42,4 +45,34 @@ pub enum BuildFormat {
     Yaml,
     /// The documents as Kubernetes reads them
     Json,
+}
+
+/// Builds, and prints or writes the result when nothing is wrong.
+pub fn run(args: &BuildArgs, context: &mut Context) -> Result<End, Failure> {
+    let current = context.current()?;
+    let root = Root::find(&args.overlay, context.root.as_deref(), &current)?;
+    let mut findings = Findings::new();
+    let built = Subject::open(&root, &args.overlay, &mut findings).and_then(|s| s.build(&mut findings));
+    let product = built.and_then(|built| match args.format {
+        BuildFormat::Yaml => Some(built.text.into_bytes()),
+        BuildFormat::Json => as_json(&args.overlay, built.text, &mut findings),
+    });
+    let mut findings = findings.into_vec();
+    diag::sort(&mut findings);
+    context.terminal.findings(&findings);
+    if let Some(product) = product {
+        match &args.output {
+            Some(file) => fsio::commit(&[Write { path: current.join(file), bytes: &product }], &[])?,
+            None => context.terminal.product(&product)?,
+        }
+    }
+    Ok(End::of(&findings, false))
+}
+
+/// The documents of a result as Kubernetes reads them, in one List.
+fn as_json(overlay: &Path, text: String, findings: &mut Findings) -> Option<Vec<u8>> {
+    let source = Source::new(format!("the result of {}", overlay.display()), text);
+    let items: Vec<Value> = documents::read(&source, findings)?.into_iter().map(|d| d.value).collect();
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
+    Some(format!("{list:#}\n").into_bytes())
 }

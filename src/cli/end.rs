@@ -56,6 +56,16 @@ pub enum Failure {
     /// The arguments do not go together, for a reason that their parser does not know.
     #[error("{0}")]
     Usage(&'static str),
+    /// The overlay has no such patch.
+    #[error("there is no patch `{name}`{}; there is {}", near.as_ref().map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default(), names.join(", "))]
+    NoSuchPatch {
+        /// What was asked for.
+        name: String,
+        /// The name that is probably meant.
+        near: Option<String>,
+        /// What there is.
+        names: Vec<String>,
+    },
     /// What was to be printed could not be.
     #[error("standard output cannot be written: {0}")]
     Output(io::Error),
@@ -71,6 +81,7 @@ impl Failure {
             Failure::Disk(FsError::Io { .. }) => "check the permissions of the file and of the folders above it",
             Failure::Disk(FsError::HalfWritten { .. }) => "see what `git status` says before you go on",
             Failure::CurrentFolder(_) => "change to a folder that exists",
+            Failure::NoSuchPatch { .. } => "name one of these, or leave the name out",
             Failure::Usage(_) => "see what `--help` says",
             Failure::Output(_) => "check that its disk has room and that it is open",
         }

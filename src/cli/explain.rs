@@ -4,6 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::end::{End, Failure};
+use super::{Context, verify};
+use crate::diag::nearest;
+use crate::layer::root::Root;
+use crate::report::{self, Report};
+
 /// Tell what an overlay changes, where, and why
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -30,4 +36,29 @@ pub enum ExplainFormat {
     Text,
     /// For a README
     Markdown,
+}
+
+/// Prints the departures. What is wrong goes to standard error; what could be found out is printed all the same.
+pub fn run(args: &ExplainArgs, context: &mut Context) -> Result<End, Failure> {
+    let current = context.current()?;
+    let root = Root::find(&args.overlay, context.root.as_deref(), &current)?;
+    let mut overlay = verify::verify(&root, &args.overlay, context.today());
+    let findings = std::mem::take(&mut overlay.findings);
+    let wrong: Vec<_> = findings.into_iter().filter(crate::diag::Diagnostic::is_error).collect();
+    context.terminal.findings(&wrong);
+    if let Some(name) = &args.patch {
+        let names: Vec<String> = overlay.patches.iter().map(|p| p.name.clone()).collect();
+        overlay.patches.retain(|p| p.name == *name);
+        if overlay.patches.is_empty() && !names.is_empty() {
+            let near = nearest(name, names.iter().map(String::as_str));
+            return Err(Failure::NoSuchPatch { name: name.clone(), near: near.map(str::to_owned), names });
+        }
+    }
+    let report = Report::new(vec![overlay], false);
+    let text = match args.format {
+        ExplainFormat::Text => report::explain_text(&report, context.terminal.product_dress()),
+        ExplainFormat::Markdown => report::explain_markdown(&report),
+    };
+    context.terminal.product(text.as_bytes())?;
+    Ok(End::of(&wrong, false))
 }

@@ -16,6 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::config::Date;
 use end::{End, Failure};
 use terminal::{ColorWhen, Terminal};
 
@@ -63,6 +64,10 @@ pub struct Shared {
 /// The commands.
 #[derive(Subcommand, Debug)]
 enum Command {
+    Build(build::BuildArgs),
+    Verify(verify::VerifyArgs),
+    Diff(diff::DiffArgs),
+    Explain(explain::ExplainArgs),
     Vendor(vendor::VendorArgs),
 }
 
@@ -75,6 +80,13 @@ pub struct Context {
 }
 
 impl Context {
+    /// The day, in UTC.
+    #[allow(clippy::disallowed_methods, reason = "here the edge asks the clock")]
+    pub fn today(&self) -> Date {
+        let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Date::of_day(since_epoch.as_secs() / (24 * 60 * 60))
+    }
+
     /// The current folder.
     #[allow(clippy::disallowed_methods, reason = "here the edge finds out where it is")]
     pub fn current(&self) -> Result<PathBuf, Failure> {
@@ -99,6 +111,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn run(command: &Command, context: &mut Context) -> Result<End, Failure> {
     match command {
+        Command::Build(args) => build::run(args, context),
+        Command::Verify(args) => verify::run(args, context),
+        Command::Diff(args) => diff::run(args, context),
+        Command::Explain(args) => explain::run(args, context),
         Command::Vendor(args) => vendor::run(args, context),
     }
 }

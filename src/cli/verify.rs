@@ -1,8 +1,18 @@
 //! `overlay verify`: prove that the results differ from upstream by the patches alone.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+
+use super::Context;
+use super::end::{End, Failure};
+use crate::config::{Date, Findings};
+use crate::fsio;
+use crate::layer::overlay::FILE_NAME;
+use crate::layer::root::Root;
+use crate::report::{self, OverlayReport, Report};
+use crate::subject::Subject;
+use crate::verify::overlay::{self, Overlay};
 
 /// Prove that nothing but the documented patches differs from upstream
 ///
@@ -40,4 +50,53 @@ pub enum ReportFormat {
     Sarif,
     /// For GitHub Actions: a workflow command per finding
     Github,
+}
+
+impl VerifyArgs {
+    /// The overlays' folders.
+    fn folders(&self, current: &Path) -> Result<Vec<PathBuf>, Failure> {
+        if !self.overlays.is_empty() {
+            return Ok(self.overlays.clone());
+        }
+        let found = fsio::find(current, FILE_NAME)?;
+        if found.is_empty() { Err(Failure::Usage("there is no overlay below the current folder")) } else { Ok(found) }
+    }
+}
+
+/// Verifies every overlay, and prints the report.
+pub fn run(args: &VerifyArgs, context: &mut Context) -> Result<End, Failure> {
+    let current = context.current()?;
+    let today = context.today();
+    let mut reports = Vec::new();
+    for folder in args.folders(&current)? {
+        let root = Root::find(&folder, context.root.as_deref(), &current)?;
+        reports.push(verify(&root, &folder, today));
+    }
+    let report = Report::new(reports, args.strict);
+    let text = match args.format {
+        ReportFormat::Text => report::text(&report, context.terminal.product_dress()),
+        ReportFormat::Json => report::json(&report),
+        ReportFormat::Sarif => report::sarif(&report),
+        ReportFormat::Github => report::github(&report),
+    };
+    context.terminal.product(text.as_bytes())?;
+    Ok(if report.ok { End::Clean } else { End::of(report.overlays.iter().flat_map(|o| &o.findings), args.strict) })
+}
+
+/// Opens, builds and proves one overlay.
+pub(super) fn verify(root: &Root, folder: &Path, today: Date) -> OverlayReport {
+    let mut findings = Findings::new();
+    let Some(subject) = Subject::open(root, folder, &mut findings) else {
+        let path = folder.display().to_string();
+        return OverlayReport { name: path.clone(), path, findings: findings.into_vec(), ..OverlayReport::default() };
+    };
+    let built = subject.build(&mut findings);
+    let overlay = Overlay {
+        folder: &subject.folder.name,
+        layer: &subject.layer,
+        plan: &subject.plan,
+        images: &subject.images,
+        today,
+    };
+    overlay::report(&overlay, built.as_ref().map(|b| b.text.as_str()), findings)
 }

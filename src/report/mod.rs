@@ -10,6 +10,7 @@ mod json;
 mod paint;
 mod sarif;
 mod text;
+mod unified;
 mod value;
 
 use serde::{Serialize, Serializer};
@@ -22,6 +23,7 @@ pub use github::github;
 pub use json::json;
 pub use sarif::sarif;
 pub use text::text;
+pub use unified::{Owned, unified};
 
 /// The name of the serialised form.
 pub const SCHEMA: &str = "overlay/report/v1";
