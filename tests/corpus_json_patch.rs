@@ -70,7 +70,6 @@ fn differences(folder: &Path) -> (usize, BTreeMap<String, String>) {
 }
 
 #[test]
-#[ignore = "reads the public suite below OVERLAY_SHARED; `make corpus` runs it"]
 fn every_case_of_the_public_suite_is_right_or_listed_with_the_stricter_rule() {
     let Some(shared) = std::env::var_os("OVERLAY_SHARED") else {
         eprintln!("skipped: OVERLAY_SHARED does not name the folder with the public suite");
