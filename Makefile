@@ -25,7 +25,7 @@ test: setup ## every test that needs nothing from outside this folder
 	OVERLAY_REQUIRE_PEERS=1 cargo test --locked
 
 corpus: setup ## the tests over real manifests and public suites in SHARED
-	OVERLAY_REQUIRE_PEERS=1 OVERLAY_SHARED=$(SHARED) cargo test --locked --test 'corpus_*'
+	OVERLAY_REQUIRE_PEERS=1 OVERLAY_SHARED=$(SHARED) cargo test --locked --test 'corpus_*' --test kubectl
 
 cases: build setup ## the acceptance cases in SHARED
 	python3 $(SHARED)/cases/run_cases.py $(OVERLAY) $(SHARED)/cases
