@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use memchr::memmem;
 use serde_json::{Map, Value};
 
 use super::scalar::{self, ScalarError};
@@ -72,6 +73,9 @@ pub enum Problem {
     /// The aliases expand to too many bytes.
     #[error("the aliases of this document expand to more than {MAX_ALIAS_BYTES} bytes")]
     TooManyBytes,
+    /// A character that YAML 1.1, and so Kubernetes, takes for a line break, and YAML 1.2 for a text like any other.
+    #[error("a raw U+{:04X} ends the line for Kubernetes and not for YAML 1.2; write it as an escape", *.0 as u32)]
+    LineBreak(char),
     /// The aliases nest collections too deeply.
     #[error("nested deeper than {MAX_DEPTH} levels")]
     TooDeep,
@@ -93,6 +97,7 @@ pub fn load_text(text: &str) -> Result<Loaded, LoadError> {
 /// A final newline that the text lacks is added in thought, as kubectl does it: it is part of a literal that the text
 /// ends with.
 pub fn load(tree: &Tree, text: &str) -> Result<Loaded, LoadError> {
+    refuse_old_line_breaks(text)?;
     if ends_in_open_block_scalar(tree, text) {
         return Loader::new(&Tree::parse(&format!("{text}\n"))?).run();
     }
@@ -102,6 +107,18 @@ pub fn load(tree: &Tree, text: &str) -> Result<Loaded, LoadError> {
 /// The value of one node of a tree, read on a budget of its own.
 pub(super) fn value_of(tree: &Tree, id: NodeId) -> Result<Value, LoadError> {
     Loader::new(tree).value(id)
+}
+
+/// The line breaks that YAML 1.2 gave up (YAML 1.2.2, 5.4) are refused: what stands around them has no one reading.
+fn refuse_old_line_breaks(text: &str) -> Result<(), LoadError> {
+    for c in ['\u{85}', '\u{2028}', '\u{2029}'] {
+        let mut bytes = [0; 4];
+        let bytes = c.encode_utf8(&mut bytes).as_bytes();
+        if let Some(at) = memmem::find(text.as_bytes(), bytes) {
+            return Err(LoadError { problem: Problem::LineBreak(c), at: at..at + bytes.len() });
+        }
+    }
+    Ok(())
 }
 
 fn ends_in_open_block_scalar(tree: &Tree, text: &str) -> bool {
@@ -438,6 +455,17 @@ mod tests {
     fn a_scalar_without_value_has_a_place() {
         assert_eq!(problem("a: [.inf]"), (Problem::Scalar(ScalarError::NotFinite(".inf".into())), ".inf".into()));
         assert_eq!(problem("a: [").1, "");
+    }
+
+    #[test]
+    fn the_line_breaks_of_old_are_refused() {
+        let (found, at) = problem("a: x\n# b\u{2028}c\n");
+        assert_eq!(
+            (found.to_string().as_str(), at.as_str()),
+            ("a raw U+2028 ends the line for Kubernetes and not for YAML 1.2; write it as an escape", "\u{2028}")
+        );
+        assert_eq!(problem("a: 'x\u{85}y'").0, Problem::LineBreak('\u{85}'));
+        assert_eq!(value("a: \"x\\N\\L\"\n"), json!({"a": "x\u{85}\u{2028}"}));
     }
 
     #[test]
