@@ -122,8 +122,9 @@ fn refuse_old_line_breaks(text: &str) -> Result<(), LoadError> {
 }
 
 fn ends_in_open_block_scalar(tree: &Tree, text: &str) -> bool {
-    let last = tree.nodes().last();
-    !text.ends_with(['\n', '\r']) && last.and_then(|(_, node)| node.style()).is_some_and(Style::is_block)
+    let is_last = |node: &Node| text.get(node.span.end..).is_some_and(|rest| rest.trim_ascii().is_empty());
+    !text.ends_with(['\n', '\r'])
+        && tree.nodes().any(|(_, node)| node.style().is_some_and(Style::is_block) && is_last(node))
 }
 
 /// The bare scalars of a document, keys among them, that YAML 1.1, YAML 1.2 and Kubernetes do not all read alike. A
@@ -357,9 +358,11 @@ impl<'t> Loader<'t> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
+    use crate::yaml::spell::{self, Layout};
 
     fn value(text: &str) -> Value {
         load_text(text).unwrap().value
@@ -422,6 +425,7 @@ mod tests {
         assert_eq!(value("- |+\n  x\n  "), json!(["x\n\n"]));
         assert_eq!(value("a: |-\n  x"), json!({"a": "x"}));
         assert_eq!(value("a: >\n  x\n  y"), json!({"a": "x y\n"}));
+        assert_eq!(value("? |\n  x"), json!({"x\n": null}));
         assert_eq!(value("a: x"), json!({"a": "x"}));
     }
 
@@ -501,5 +505,70 @@ mod tests {
         let tree = Tree::parse(text).unwrap();
         let found: Vec<_> = ambiguous_scalars(&tree).into_iter().map(|id| &text[tree.node(id).span.clone()]).collect();
         assert_eq!(found, ["on", "no", "0755", "12:30"]);
+    }
+
+    /// Texts that are YAML, or nearly.
+    fn texts() -> impl Strategy<Value = String> {
+        let pieces = prop::sample::select(vec![
+            "a: ",
+            "b: ",
+            "- ",
+            "? ",
+            ": ",
+            "\n",
+            "\n  ",
+            "\n    ",
+            "{",
+            "}",
+            "[",
+            "]",
+            ", ",
+            "'",
+            "\"",
+            " # c",
+            "&x ",
+            "*x",
+            "<<: ",
+            "!!str ",
+            "!!int ",
+            "!!binary ",
+            "! ",
+            "|\n  ",
+            ">-\n   ",
+            "|+2\n",
+            "no",
+            "08",
+            "1e3",
+            ".inf",
+            "~",
+            "é",
+            "\t",
+            "\r\n",
+            "---",
+            "\u{feff}",
+            "\\",
+            "\0",
+        ]);
+        prop::collection::vec(pieces, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_read_can_be_spelled_and_read_again(text in texts()) {
+            if let Ok(Loaded { value, .. }) = load_text(&text) {
+                let again = load_text(&spell::block(&value, 0, Layout::default(), None));
+                prop_assert_eq!(again.map(|loaded| loaded.value), Ok(value));
+            }
+        }
+
+        #[test]
+        fn every_node_of_a_value_is_found(text in texts()) {
+            let Ok(tree) = Tree::parse(&text) else { return Ok(()) };
+            let Ok(Loaded { value: Value::Object(entries), duplicates }) = load(&tree, &text) else { return Ok(()) };
+            prop_assume!(duplicates.is_empty());
+            for key in entries.keys() {
+                prop_assert!(find(&tree, &[key]).is_some());
+            }
+        }
     }
 }

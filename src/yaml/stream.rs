@@ -182,6 +182,8 @@ fn is_end_marker(line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// The text of each piece; in front of it `-` where it has a marker, and `+` where it has content.
@@ -270,6 +272,24 @@ mod tests {
         assert_eq!(pieces("\u{feff}# c\n---\na\n"), ["-+\u{feff}# c\n---\na\n"]);
         assert_eq!(pieces("\u{feff}"), ["\u{feff}"]);
         assert_eq!(pieces("\u{feff}a"), ["+\u{feff}a"]);
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_are_the_text_and_each_start_marker_has_its_own(
+            lines in prop::collection::vec(prop::sample::select(vec![
+                "---", "--- a", "---a", "...", "... # c", "...a", "# c", "", " ", "a: 1", "%YAML 1.2", "\u{feff}", "é",
+            ]), 0..12),
+            line_break in prop::sample::select(vec!["\n", "\r\n", "\r"]),
+        ) {
+            let text = lines.join(line_break);
+            let pieces = split(&text);
+            let whole: String = pieces.iter().map(|piece| piece.text(&text)).collect();
+            prop_assert_eq!(whole, text);
+            let markers = lines.iter().filter(|line| matches!(**line, "---" | "--- a")).count();
+            prop_assert_eq!(pieces.iter().filter(|piece| piece.marker.is_some()).count(), markers);
+            prop_assert!(pieces.iter().all(|piece| !piece.range.is_empty()));
+        }
     }
 
     #[test]
