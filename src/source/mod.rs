@@ -10,3 +10,4 @@ pub mod git;
 pub mod http;
 mod pktline;
 pub mod refs;
+pub mod registry;

@@ -1,0 +1,355 @@
+//! Registries of container images, by the OCI distribution specification: which digest a tag has now, and whether a
+//! digest is still there.
+//!
+//! Three answers are kept apart. A digest; gone, which takes a 404 with the registry's own code for it; and unknown, with
+//! the reason, for all else. A registry that wants a log-in, is busy or broken has not said that an image is gone.
+//!
+//! A token is fetched from where the registry says, which is often another host: that is the protocol, and so a
+//! registry's log-in may go there. It never goes where a redirect leads.
+
+pub mod reference;
+
+mod challenge;
+mod login;
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256, Sha512};
+
+use self::challenge::{Challenge, challenge};
+use self::login::Login;
+use self::reference::{DEFAULT_REGISTRY, Digest, Reference};
+use super::body::not_manifest;
+use super::credentials::Environment;
+use super::http::{Anonymous, Credential, Fetched, Http, HttpError, Method, Refusal, Request, StatusCode, Url};
+use super::http::{is_loopback, shown};
+use crate::diag::visible::shortened;
+
+/// The media types of manifests and indexes, OCI's and Docker's. A registry that is not told of a type may answer with
+/// another one, and so with another digest.
+const MEDIA_TYPES: [&str; 4] = [
+    "application/vnd.oci.image.index.v1+json",
+    "application/vnd.docker.distribution.manifest.list.v2+json",
+    "application/vnd.oci.image.manifest.v1+json",
+    "application/vnd.docker.distribution.manifest.v2+json",
+];
+
+/// How large a manifest may be, in bytes. The specification asks registries to take 4 MiB at least.
+const MAX_MANIFEST: u64 = 16 * 1024 * 1024;
+
+/// How large the answer of a token service may be, in bytes.
+const MAX_TOKEN: u64 = 1024 * 1024;
+
+/// Where Docker Hub's registry answers.
+const DOCKER_HUB: &str = "registry-1.docker.io";
+
+/// Which manifest of a repository.
+#[derive(Clone, Copy, Debug)]
+pub enum Which<'a> {
+    /// The one that the tag has now.
+    Tag(&'a str),
+    /// The one of that digest.
+    Digest(&'a Digest),
+}
+
+/// What a registry says of a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It is there: its digest, of the index where there is one for several platforms.
+    Found(Digest),
+    /// It is not there, in the registry's own words.
+    Gone(String),
+    /// The registry did not say: it wants a log-in, is busy, broken, or could not be reached.
+    Unknown(String),
+}
+
+/// A client of registries. Tokens are kept, so that a repository's second question costs one request.
+pub struct Registries<'a> {
+    http: &'a Http,
+    logins: &'a [Vec<u8>],
+    tokens: Mutex<HashMap<Place, Credential>>,
+}
+
+/// Whom a token is for: the host that answers, and the repository.
+type Place = (String, String);
+
+/// Why a question has no answer yet.
+enum Failure {
+    Http(HttpError),
+    Other(String),
+}
+
+impl From<HttpError> for Failure {
+    fn from(error: HttpError) -> Failure {
+        Failure::Http(error)
+    }
+}
+
+impl<'a> Registries<'a> {
+    /// A client with the log-ins of that environment.
+    pub fn new(http: &'a Http, environment: &'a Environment) -> Registries<'a> {
+        Registries { http, logins: &environment.registry_logins, tokens: Mutex::default() }
+    }
+
+    /// What the reference's registry says of one of its repository's manifests.
+    pub fn ask(&self, reference: &Reference, which: Which<'_>) -> Answer {
+        let found = self.by_head(reference, which).transpose().unwrap_or_else(|| self.by_get(reference, which));
+        match found {
+            Ok(digest) => Answer::Found(digest),
+            Err(Failure::Other(reason)) => Answer::Unknown(reason),
+            Err(Failure::Http(error)) => judge(&error),
+        }
+    }
+
+    /// Asks for the header that names the digest; `None` where the whole manifest has to be asked for.
+    fn by_head(&self, reference: &Reference, which: Which<'_>) -> Result<Option<Digest>, Failure> {
+        let answer = match self.send(Method::HEAD, reference, which) {
+            Ok(answer) => answer,
+            // These have a reason in the body of a GET, or are what a registry without HEAD says.
+            Err(Failure::Http(error)) if error.refusal().is_some_and(|r| is_for_get(r.status)) => return Ok(None),
+            Err(failure) => return Err(failure),
+        };
+        let Some(digest) = named_digest(&answer) else { return Ok(None) };
+        expect(which, &digest)?;
+        Ok(Some(digest))
+    }
+
+    /// Asks for the manifest, and computes its digest.
+    fn by_get(&self, reference: &Reference, which: Which<'_>) -> Result<Digest, Failure> {
+        let answer = self.send(Method::GET, reference, which)?;
+        let named = named_digest(&answer);
+        let address = shown(&answer.url);
+        let body = answer.into_body();
+        if !serde_json::from_slice::<Value>(&body).is_ok_and(|v| v.get("schemaVersion").is_some()) {
+            let what = not_manifest(&body).map_or_else(|| "something".to_owned(), |what| what.to_string());
+            return Err(Failure::Other(format!("{address}: the answer is no image manifest but {what}")));
+        }
+        let wanted = match which {
+            Which::Digest(digest) => Some(digest),
+            Which::Tag(_) => named.as_ref(),
+        };
+        let is_long = wanted.is_some_and(|digest| digest.as_str().starts_with("sha512:"));
+        let computed =
+            if is_long { hex("sha512", &Sha512::digest(&body)) } else { hex("sha256", &Sha256::digest(&body)) };
+        if named.is_some_and(|named| named.as_str() != computed) {
+            return Err(Failure::Other(format!("{address}: the registry names another digest than the manifest has")));
+        }
+        let computed = Digest::parse(&computed).map_err(|e| Failure::Other(e.to_string()))?;
+        expect(which, &computed)?;
+        Ok(computed)
+    }
+
+    /// Sends the request, and once more with what the registry asks for.
+    fn send(&self, method: Method, reference: &Reference, which: Which<'_>) -> Result<Fetched, Failure> {
+        let mut request = Request {
+            accept: MEDIA_TYPES.to_vec(),
+            max_bytes: Some(MAX_MANIFEST),
+            ..Request::new(method, address(reference, which))
+        };
+        let own = self.http.resolve(&request.url)?;
+        request.credential = self.kept(&place(&own, reference));
+        let refusal = match self.http.send(&request, &Anonymous) {
+            Err(HttpError::Status(refusal)) if refusal.status == StatusCode::UNAUTHORIZED => refusal,
+            other => return Ok(other?),
+        };
+        // Where a redirect led to a registry that wants proof too, it is asked itself, and never told our log-in.
+        let is_own = refusal.url.origin() == own.origin();
+        let login = if is_own { login::find(self.logins, reference.registry()) } else { Ok(None) };
+        let (login, trouble) = match login {
+            Ok(login) => (login, None),
+            Err(trouble) => (None, Some(trouble)),
+        };
+        let credential =
+            self.credential(&refusal, reference, login).map_err(|failure| with_trouble(failure, trouble))?;
+        self.keep(place(&refusal.url, reference), &credential);
+        request.credential = Some(credential);
+        request.url = refusal.url.to_string();
+        Ok(self.http.send(&request, &Anonymous)?)
+    }
+
+    /// What meets the challenge of a refusal.
+    fn credential(
+        &self,
+        refusal: &Refusal,
+        reference: &Reference,
+        login: Option<Login>,
+    ) -> Result<Credential, Failure> {
+        let registry = shown(&refusal.url);
+        let other = |reason: &str| Failure::Other(format!("{registry}: {reason}"));
+        match (challenge(&refusal.headers), login) {
+            (Some(Challenge::Bearer { realm, service, scope }), login) => {
+                let scope = scope.unwrap_or_else(|| format!("repository:{}:pull", reference.repository()));
+                let realm = Url::parse(&realm).map_err(|_| other("the registry names no token service"))?;
+                if is_loopback(&realm) && !is_loopback(&refusal.url) {
+                    return Err(other("the registry names this machine as its token service"));
+                }
+                let request = token_request(realm, service.as_deref(), &scope, login, reference.registry());
+                let answer = self.http.send(&request, &Anonymous)?;
+                token(&answer.into_body()).ok_or_else(|| other("its token service gave no token"))
+            }
+            (Some(Challenge::Basic), Some(Login::Password(user, password))) => {
+                let credential = Credential::basic(&user, &password, &log_in(reference.registry()));
+                credential.ok_or_else(|| other("the log-in cannot be sent"))
+            }
+            (Some(Challenge::Basic), _) => Err(other("the registry wants a log-in (401), and there is none for it")),
+            (None, _) => Err(other("the registry answered 401 without saying what it wants")),
+        }
+    }
+
+    fn kept(&self, place: &Place) -> Option<Credential> {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).get(place).cloned()
+    }
+
+    fn keep(&self, place: Place, credential: &Credential) {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).insert(place, credential.clone());
+    }
+}
+
+/// Where a manifest is. A registry on this machine is asked by http, as docker does.
+fn address(reference: &Reference, which: Which<'_>) -> String {
+    let host = if reference.registry() == DEFAULT_REGISTRY { DOCKER_HUB } else { reference.registry() };
+    let is_here = Url::parse(&format!("http://{host}/")).is_ok_and(|url| is_loopback(&url));
+    let scheme = if is_here { "http" } else { "https" };
+    let name = match which {
+        Which::Tag(tag) => tag,
+        Which::Digest(digest) => digest.as_str(),
+    };
+    format!("{scheme}://{host}/v2/{}/manifests/{name}", reference.repository())
+}
+
+fn place(url: &Url, reference: &Reference) -> Place {
+    (url.origin().ascii_serialization(), reference.repository().to_owned())
+}
+
+fn is_for_get(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 400 | 404 | 405 | 406 | 501)
+}
+
+fn named_digest(answer: &Fetched) -> Option<Digest> {
+    let text = answer.headers.get("docker-content-digest")?.to_str().ok()?;
+    Digest::parse(text).ok()
+}
+
+/// A registry that is asked for a digest has to answer with that one.
+fn expect(which: Which<'_>, found: &Digest) -> Result<(), Failure> {
+    match which {
+        Which::Digest(wanted) if wanted != found => {
+            Err(Failure::Other(format!("the registry answered with {found} when asked for {wanted}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn hex(algorithm: &str, hash: &[u8]) -> String {
+    let mut out = format!("{algorithm}:");
+    for byte in hash {
+        out.push_str(&format!("{byte:02x}"));
+    }
+    out
+}
+
+fn log_in(registry: &str) -> String {
+    format!("the log-in to {registry}")
+}
+
+/// The request for a token (distribution's token specification; with an identity token, its OAuth 2 form).
+fn token_request(mut realm: Url, service: Option<&str>, scope: &str, login: Option<Login>, registry: &str) -> Request {
+    let service = service.map(|service| ("service", service));
+    let pairs = service.into_iter().chain([("scope", scope)]);
+    if let Some(Login::Identity(identity)) = login {
+        let fixed = [("grant_type", "refresh_token"), ("client_id", "overlay"), ("refresh_token", identity.as_str())];
+        let form =
+            url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fixed).extend_pairs(pairs).finish();
+        return Request {
+            body: Some(("application/x-www-form-urlencoded", form.into_bytes())),
+            max_bytes: Some(MAX_TOKEN),
+            ..Request::new(Method::POST, realm)
+        };
+    }
+    realm.query_pairs_mut().extend_pairs(pairs);
+    let credential = match login {
+        Some(Login::Password(user, password)) => Credential::basic(&user, &password, &log_in(registry)),
+        _ => None,
+    };
+    Request { credential, max_bytes: Some(MAX_TOKEN), ..Request::get(realm) }
+}
+
+fn token(body: &[u8]) -> Option<Credential> {
+    let answer: Value = serde_json::from_slice(body).ok()?;
+    let token = ["token", "access_token"].into_iter().find_map(|key| answer.get(key)?.as_str())?;
+    Credential::bearer(token, "the registry's token service")
+}
+
+fn with_trouble(failure: Failure, trouble: Option<String>) -> Failure {
+    let Some(trouble) = trouble else { return failure };
+    let reason = match failure {
+        Failure::Other(reason) => reason,
+        Failure::Http(error) => error.to_string(),
+    };
+    Failure::Other(format!("{reason}; {trouble}"))
+}
+
+/// Gone or unknown.
+fn judge(error: &HttpError) -> Answer {
+    let Some(refusal) = error.refusal() else { return Answer::Unknown(error.to_string()) };
+    let (code, message) = said(&refusal.said);
+    // NOT_FOUND is what Harbor says in the place of the specification's two.
+    let is_gone = refusal.status == StatusCode::NOT_FOUND
+        && matches!(code.as_str(), "MANIFEST_UNKNOWN" | "NAME_UNKNOWN" | "NOT_FOUND");
+    let words = [code, message].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(": ");
+    let separator = if words.is_empty() { "" } else { "; it says " };
+    let reason = format!("{error}{separator}{words}");
+    if is_gone { Answer::Gone(reason) } else { Answer::Unknown(reason) }
+}
+
+/// The first error's code and message in a registry's answer.
+fn said(body: &[u8]) -> (String, String) {
+    let answer: Value = serde_json::from_slice(body).unwrap_or_default();
+    let first = answer.get("errors").and_then(|errors| errors.get(0));
+    let text = |key: &str| first.and_then(|e| e.get(key)).and_then(Value::as_str).unwrap_or_default();
+    (shortened(text("code"), 60), shortened(text("message"), 200))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_is_asked_for_where_its_registry_answers() {
+        let at = |text: &str| {
+            let reference = Reference::parse(text).unwrap();
+            address(&reference, Which::Tag(reference.effective_tag().unwrap()))
+        };
+        assert_eq!(at("nginx"), "https://registry-1.docker.io/v2/library/nginx/manifests/latest");
+        assert_eq!(at("r.example:5000/a/b:c"), "https://r.example:5000/v2/a/b/manifests/c");
+        assert_eq!(at("localhost:5000/a:c"), "http://localhost:5000/v2/a/manifests/c");
+        assert_eq!(at("127.0.0.1:5000/a:c"), "http://127.0.0.1:5000/v2/a/manifests/c");
+        assert_eq!(at("localhost.example:5000/a:c"), "https://localhost.example:5000/v2/a/manifests/c");
+    }
+
+    #[test]
+    fn a_token_is_asked_for_with_the_challenges_words() {
+        let realm = || Url::parse("https://auth.example/token?a=b").unwrap();
+        let request = token_request(realm(), Some("r e"), "repository:a/b:pull", None, "r.example");
+        assert_eq!(request.url, "https://auth.example/token?a=b&service=r+e&scope=repository%3Aa%2Fb%3Apull");
+        assert!(request.credential.is_none());
+        let login = Login::Password("me".into(), "pass".into());
+        let request = token_request(realm(), None, "s", Some(login), "r.example");
+        assert_eq!(request.url, "https://auth.example/token?a=b&scope=s");
+        assert_eq!(request.credential.unwrap().origin(), "the log-in to r.example");
+        let request = token_request(realm(), None, "s", Some(Login::Identity("t&t".into())), "r.example");
+        assert_eq!(request.method, Method::POST);
+        let form = b"grant_type=refresh_token&client_id=overlay&refresh_token=t%26t&scope=s".to_vec();
+        assert_eq!(request.body, Some(("application/x-www-form-urlencoded", form)));
+    }
+
+    #[test]
+    fn a_token_has_one_of_two_names() {
+        assert!(token(br#"{"token": "a"}"#).is_some());
+        assert!(token(br#"{"access_token": "a", "expires_in": 60}"#).is_some());
+        assert!(token(br#"{"token": 1}"#).is_none());
+        assert!(token(b"<html>").is_none());
+    }
+}
