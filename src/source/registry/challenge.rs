@@ -106,28 +106,28 @@ mod tests {
         challenge(&headers)
     }
 
-    fn bearer(realm: &str, service: Option<&str>, scope: Option<&str>) -> Option<Challenge> {
+    fn bearer(realm: &str, service: Option<&str>, scope: Option<&str>) -> Challenge {
         let own = |text: Option<&str>| text.map(str::to_owned);
-        Some(Challenge::Bearer { realm: realm.into(), service: own(service), scope: own(scope) })
+        Challenge::Bearer { realm: realm.into(), service: own(service), scope: own(scope) }
     }
 
     #[test]
     fn a_bearer_challenge_is_read_with_its_parameters() {
         let text = r#"Bearer realm="https://auth.example/token",service="r.example",scope="repository:a/b:pull,push""#;
-        let expected = bearer("https://auth.example/token", Some("r.example"), Some("repository:a/b:pull,push"));
+        let expected = Some(bearer("https://auth.example/token", Some("r.example"), Some("repository:a/b:pull,push")));
         assert_eq!(of(&[text]), expected);
-        assert_eq!(of(&[r#"bearer  REALM = "x" , foo=bar"#]), bearer("x", None, None));
+        assert_eq!(of(&[r#"bearer  REALM = "x" , foo=bar"#]), Some(bearer("x", None, None)));
         assert_eq!(
             of(&["Bearer realm=https://auth.example/t,service=s"]),
-            bearer("https://auth.example/t", Some("s"), None)
+            Some(bearer("https://auth.example/t", Some("s"), None))
         );
-        assert_eq!(of(&[r#"Bearer realm="a\"b""#]), bearer("a\"b", None, None));
+        assert_eq!(of(&[r#"Bearer realm="a\"b""#]), Some(bearer("a\"b", None, None)));
     }
 
     #[test]
     fn a_token_is_preferred_to_a_password() {
-        assert_eq!(of(&[r#"Basic realm="x", Bearer realm="y""#]), bearer("y", None, None));
-        assert_eq!(of(&[r#"Basic realm="x""#, r#"Bearer realm="y""#]), bearer("y", None, None));
+        assert_eq!(of(&[r#"Basic realm="x", Bearer realm="y""#]), Some(bearer("y", None, None)));
+        assert_eq!(of(&[r#"Basic realm="x""#, r#"Bearer realm="y""#]), Some(bearer("y", None, None)));
         assert_eq!(of(&[r#"Basic realm="x""#]), Some(Challenge::Basic));
         assert_eq!(of(&["Basic"]), Some(Challenge::Basic));
     }
@@ -136,7 +136,7 @@ mod tests {
     fn what_cannot_be_met_is_none() {
         assert_eq!(of(&[]), None);
         assert_eq!(of(&["", "Negotiate", "Digest realm=\"x\"", "Bearer service=\"x\"", "realm=\"x\""]), None);
-        assert_eq!(of(&["Bearer realm=\"never closed"]), bearer("never closed", None, None));
+        assert_eq!(of(&["Bearer realm=\"never closed"]), Some(bearer("never closed", None, None)));
         assert_eq!(of(&["=,=\"", "Bearer =", "\"Bearer\" realm=x"]), None);
     }
 }

@@ -1,0 +1,15 @@
+//! What fetches, against real servers on this machine: one that does everything wrong that servers do, `git
+//! http-backend`, and Debian's docker-registry filled by skopeo. All listen on 127.0.0.1 alone, on ports that the
+//! system gives out.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "tests lay out their own files, start their own servers, and say what they skip"
+)]
+
+mod git;
+mod http;
+mod peers;
+mod registry;
+mod server;
