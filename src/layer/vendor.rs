@@ -17,6 +17,7 @@ use crate::config::{self, Findings, Spanned};
 use crate::diag::{Code, Diagnostic, Source};
 use crate::fsio::{self, FsError};
 use crate::resource::Target;
+use crate::resource::body::not_manifest;
 use crate::yaml::stream;
 
 /// Where upstream's bytes come from.
@@ -148,7 +149,7 @@ impl Planner<'_> {
             findings.add(finding.at(place, ""));
             return None;
         }
-        if let Some(what) = no_manifest(&bytes) {
+        if let Some(what) = not_manifest(&bytes) {
             findings.add(Diagnostic::new(Code::Syntax, format!("{name} is no manifest: it is {what}")).at(place, ""));
             return None;
         }
@@ -340,28 +341,6 @@ fn vendored_text(upstream: &str, documents: &[Document], kept: &[bool]) -> Strin
 
 fn begins_with_marker(piece: &str) -> bool {
     stream::split(piece).first().and_then(|p| p.marker.as_ref()).is_some_and(|marker| marker.start == 0)
-}
-
-/// What bytes are that are no manifest, if that can be told from how they begin.
-fn no_manifest(bytes: &[u8]) -> Option<&'static str> {
-    let start = &bytes[..bytes.len().min(1024)];
-    let text = String::from_utf8_lossy(start).to_lowercase();
-    let text = text.trim_start_matches('\u{feff}').trim_start();
-    if bytes.is_empty() {
-        Some("empty")
-    } else if start.starts_with(b"version https://git-lfs.github.com/spec/") {
-        Some("a pointer of Git LFS, not the file itself")
-    } else if start.starts_with(&[0x1f, 0x8b]) || start.starts_with(b"PK\x03\x04") {
-        Some("compressed")
-    } else if text.starts_with("<!doctype html") || text.starts_with("<html") {
-        Some("an HTML page")
-    } else if text.starts_with('<') {
-        Some("XML or HTML")
-    } else if memchr::memchr(0, bytes).is_some() {
-        Some("binary")
-    } else {
-        None
-    }
 }
 
 /// How bytes begin, in quotes.
@@ -615,14 +594,14 @@ mod tests {
             (&b""[..], "it is empty"),
             (
                 b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
-                "it is a pointer of Git LFS, not the file itself",
+                "it is a Git LFS pointer, not the file that it stands for",
             ),
-            (b"\n<!DOCTYPE html>\n<p>", "it is an HTML page"),
-            (b"<?xml version=\"1.0\"?>", "it is XML or HTML"),
-            (b"\x1f\x8b\x08", "it is compressed"),
+            (b"\n<!DOCTYPE html>\n<p>", "it is a web page"),
+            (b"<?xml version=\"1.0\"?>", "it is a web page"),
+            (b"\x1f\x8b\x08", "it is a gzip file"),
             (b"a: \0", "it is binary"),
-            (b"404: Not Found", "no document has apiVersion and kind"),
-            (b"# nothing\n", "no document has apiVersion and kind"),
+            (b"404: Not Found", "it is a text without any \"kind\", which begins \"404: Not Found\""),
+            (b"# nothing of this kind\n", "no document has apiVersion and kind"),
         ] {
             let told = planned(&project("", ""), &given_bytes(bytes), false).unwrap_err();
             assert_eq!(told, [format!("base/b/base.yaml:4:16 syntax: m.yaml is no manifest: {why}")]);

@@ -1,9 +1,10 @@
 //! Kubernetes resources: what one is called, whether a target means it, and which field tells the items of a list
-//! apart.
+//! apart. And what a body is that holds none.
 //!
 //! Identity is text: what stands in the document is the name, whatever a reader of YAML makes of it. Nothing here
 //! knows of patches, layers or files.
 
+pub mod body;
 mod glob;
 pub mod identity;
 pub mod images;

@@ -4,7 +4,6 @@
 //! It fetches, and tells what it got or why not. It knows nothing of bases, locks and overlays, writes no file, and
 //! decides nothing about what it fetched; whoever calls does. The environment is handed in.
 
-pub mod body;
 pub mod credentials;
 pub mod git;
 pub mod http;

@@ -6,10 +6,10 @@
 
 use reqwest::header::{HeaderName, USER_AGENT};
 
-use super::body::{NotManifest, not_manifest};
 use super::http::{Anonymous, Credentials, Http, HttpError, Method, Request, Url, shown};
 use super::pktline::{self, Packet, Packets};
 use crate::diag::visible::shortened;
+use crate::resource::body::{NotManifest, not_manifest};
 
 /// How large a list of refs may be, in bytes. The largest that are known have some twenty megabytes.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -327,8 +327,7 @@ fn shown_base(url: &Url) -> String {
 /// What came in the place of a list of refs.
 fn what_came(media_type: &str, body: &[u8]) -> String {
     match not_manifest(body) {
-        Some(NotManifest::Page(None)) => "a web page".to_owned(),
-        Some(NotManifest::Page(Some(title))) => format!("a web page with the title \"{title}\""),
+        Some(page @ NotManifest::Page(_)) => page.to_string(),
         _ => format!("the media type \"{}\"", shortened(media_type, 80)),
     }
 }

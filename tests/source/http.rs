@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use overlay::source::body::not_manifest;
+use overlay::resource::body::not_manifest;
 use overlay::source::credentials::{Environment, Netrc};
 use overlay::source::http::{Anonymous, Credentials, Http, HttpError, Mirror, Progress, Proxies, Request, Settings};
 
@@ -316,7 +316,7 @@ fn a_page_in_the_place_of_a_manifest_is_told() {
     let server = Server::start(|_, out| reply(out, "200 OK", "", b"<!doctype html><title>Sign in</title>"));
     let body = get(&server.at("/a.yaml")).unwrap();
     let what = not_manifest(&body).unwrap().to_string();
-    assert_eq!(what, "a web page with the title \"Sign in\", not a manifest");
+    assert_eq!(what, "a web page with the title \"Sign in\"");
 }
 
 #[test]

@@ -394,7 +394,7 @@ fn a_registry_that_lies_is_told() {
     assert_eq!(told, format!("{at}: the registry names another digest than the manifest has"));
     let told = reason(ask(&nobody, &format!("{host}/page:b")));
     let at = server.at("/v2/page/manifests/b");
-    let page = "a web page with the title \"Welcome\", not a manifest";
+    let page = "a web page with the title \"Welcome\"";
     assert_eq!(told, format!("{at}: the answer is no image manifest but {page}"));
 }
 

@@ -21,11 +21,11 @@ use sha2::{Digest as _, Sha256, Sha512};
 use self::challenge::{Challenge, challenge};
 use self::login::Login;
 use self::reference::{DEFAULT_REGISTRY, Digest, Reference};
-use super::body::not_manifest;
 use super::credentials::Environment;
 use super::http::{Anonymous, Credential, Fetched, Http, HttpError, Method, Refusal, Request, StatusCode, Url};
 use super::http::{is_loopback, shown};
 use crate::diag::visible::shortened;
+use crate::resource::body::not_manifest;
 
 /// The media types of manifests and indexes, OCI's and Docker's. A registry that is not told of a type may answer with
 /// another one, and so with another digest.
@@ -123,7 +123,7 @@ impl<'a> Registries<'a> {
         let address = shown(&answer.url);
         let body = answer.into_body();
         if !serde_json::from_slice::<Value>(&body).is_ok_and(|v| v.get("schemaVersion").is_some()) {
-            let what = not_manifest(&body).map_or_else(|| "something".to_owned(), |what| what.to_string());
+            let what = not_manifest(&body).map_or_else(|| "something else".to_owned(), |what| what.to_string());
             return Err(Failure::Other(format!("{address}: the answer is no image manifest but {what}")));
         }
         let wanted = match which {

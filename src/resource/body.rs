@@ -1,8 +1,8 @@
 //! What came instead of a manifest: a server's page, a pointer, an archive. Servers send these with a status that
 //! says success, and parsed as YAML some of them are even mappings (`404: Not Found`).
 //!
-//! This looks at bytes alone. It is a help for messages, not a check of the manifest: what passes here may still be
-//! refused by whoever reads it.
+//! This looks at bytes alone, and knows nothing of where they come from. It is a help for messages, not a check of the
+//! manifest: what passes here may still be refused by whoever reads it, with the line.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ const MAX_HEAD: usize = 64 * 1024;
 /// How much of a text is quoted, in characters.
 const MAX_QUOTE: usize = 80;
 
-/// What a body is that is no manifest.
+/// What a body is that is no manifest; displayed, it goes on after "it is".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotManifest {
     /// Nothing at all, or white space.
@@ -27,7 +27,7 @@ pub enum NotManifest {
     Packed(&'static str),
     /// UTF-16 text.
     Utf16,
-    /// Bytes that are no text.
+    /// Bytes with a NUL among them. Other bytes that are no UTF-8 may be a slip in a manifest, and pass.
     Binary,
     /// A text in which no resource says its kind, and its first line.
     NoKind(String),
@@ -36,17 +36,17 @@ pub enum NotManifest {
 impl fmt::Display for NotManifest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotManifest::Empty => f.write_str("an empty answer"),
-            NotManifest::Page(None) => f.write_str("a web page, not a manifest"),
-            NotManifest::Page(Some(title)) => write!(f, "a web page with the title \"{title}\", not a manifest"),
-            NotManifest::LfsPointer(None) => f.write_str("a Git LFS pointer, not the manifest that it stands for"),
+            NotManifest::Empty => f.write_str("empty"),
+            NotManifest::Page(None) => f.write_str("a web page"),
+            NotManifest::Page(Some(title)) => write!(f, "a web page with the title \"{title}\""),
+            NotManifest::LfsPointer(None) => f.write_str("a Git LFS pointer, not the file that it stands for"),
             NotManifest::LfsPointer(Some(size)) => {
-                write!(f, "a Git LFS pointer, not the manifest of {size} bytes that it stands for")
+                write!(f, "a Git LFS pointer, not the file of {size} bytes that it stands for")
             }
-            NotManifest::Packed(what) => write!(f, "{what}, not a manifest"),
-            NotManifest::Utf16 => f.write_str("UTF-16 text; manifests are UTF-8"),
-            NotManifest::Binary => f.write_str("binary data, not a manifest"),
-            NotManifest::NoKind(line) => write!(f, "a text without any \"kind\", not a manifest; it begins \"{line}\""),
+            NotManifest::Packed(what) => f.write_str(what),
+            NotManifest::Utf16 => f.write_str("UTF-16 text"),
+            NotManifest::Binary => f.write_str("binary"),
+            NotManifest::NoKind(line) => write!(f, "a text without any \"kind\", which begins \"{line}\""),
         }
     }
 }
@@ -59,10 +59,10 @@ pub fn not_manifest(bytes: &[u8]) -> Option<NotManifest> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Some(NotManifest::Utf16);
     }
-    let Ok(text) = std::str::from_utf8(bytes) else { return Some(NotManifest::Binary) };
-    if text.contains('\0') {
+    if memchr::memchr(0, bytes).is_some() {
         return Some(NotManifest::Binary);
     }
+    let text = String::from_utf8_lossy(bytes);
     let start = text.trim_start_matches('\u{feff}').trim_start();
     if start.is_empty() {
         return Some(NotManifest::Empty);
@@ -125,37 +125,37 @@ mod tests {
     fn a_page_is_told_with_its_title() {
         assert_eq!(
             said("\n<!DOCTYPE html>\n<html><TITLE lang=en>Sign\n  in</title>"),
-            "a web page with the title \"Sign in\", not a manifest"
+            "a web page with the title \"Sign in\""
         );
-        assert_eq!(said("<html><body>kind: A</body></html>"), "a web page, not a manifest");
-        assert_eq!(said("<title>\u{1b}[31m</title>"), "a web page with the title \"\\x1B[31m\", not a manifest");
-        assert_eq!(said("<title>never closed"), "a web page, not a manifest");
+        assert_eq!(said("<html><body>kind: A</body></html>"), "a web page");
+        assert_eq!(said("<title>\u{1b}[31m</title>"), "a web page with the title \"\\x1B[31m\"");
+        assert_eq!(said("<title>never closed"), "a web page");
         let far = format!("<{}<title>ä</title>", "ä".repeat(MAX_HEAD));
-        assert_eq!(said(far), "a web page, not a manifest");
+        assert_eq!(said(far), "a web page");
     }
 
     #[test]
     fn a_404_text_is_told_though_it_is_a_yaml_mapping() {
-        assert_eq!(said("404: Not Found"), "a text without any \"kind\", not a manifest; it begins \"404: Not Found\"");
+        assert_eq!(said("404: Not Found"), "a text without any \"kind\", which begins \"404: Not Found\"");
     }
 
     #[test]
     fn a_git_lfs_pointer_is_told_with_the_size_of_the_file() {
         let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
-        assert_eq!(said(pointer), "a Git LFS pointer, not the manifest of 12345 bytes that it stands for");
+        assert_eq!(said(pointer), "a Git LFS pointer, not the file of 12345 bytes that it stands for");
         let odd = "version https://git-lfs.github.com/spec/v1\nsize many\n";
-        assert_eq!(said(odd), "a Git LFS pointer, not the manifest that it stands for");
+        assert_eq!(said(odd), "a Git LFS pointer, not the file that it stands for");
     }
 
     #[test]
     fn bytes_are_told_by_their_first_ones() {
-        assert_eq!(said([0x1f, 0x8b, 8, 0]), "a gzip file, not a manifest");
-        assert_eq!(said(b"PK\x03\x04rest"), "a zip file, not a manifest");
-        assert_eq!(said([&[b'a'; 257][..], b"ustar\0"].concat()), "a tar archive, not a manifest");
-        assert_eq!(said([0xff, 0xfe, b'k', 0]), "UTF-16 text; manifests are UTF-8");
-        assert_eq!(said([b'k', 0x80]), "binary data, not a manifest");
-        assert_eq!(said("kind\0"), "binary data, not a manifest");
-        assert_eq!(said(" \r\n\t"), "an empty answer");
-        assert_eq!(said(""), "an empty answer");
+        assert_eq!(said([0x1f, 0x8b, 8, 0]), "a gzip file");
+        assert_eq!(said(b"PK\x03\x04rest"), "a zip file");
+        assert_eq!(said([&[b'a'; 257][..], b"ustar\0"].concat()), "a tar archive");
+        assert_eq!(said([0xff, 0xfe, b'k', 0]), "UTF-16 text");
+        assert_eq!(said(b"kind: \x80"), "may be a manifest");
+        assert_eq!(said("kind\0"), "binary");
+        assert_eq!(said(" \r\n\t"), "empty");
+        assert_eq!(said(""), "empty");
     }
 }
