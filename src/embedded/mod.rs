@@ -92,7 +92,7 @@ pub fn read(language: Language, text: &str) -> Result<Value, EmbeddedError> {
 }
 
 /// The edits that make the change in the text, and touch nothing else. None where the text already means what the
-/// change asks for.
+/// change asks for and no comment is asked for. JSON and TOML values are spelled anew, whatever [`New::spelled`] says.
 ///
 /// # Errors
 /// When the text cannot be read, the path does not fit it, or the language cannot say the new value.
@@ -105,7 +105,8 @@ pub fn edit(language: Language, text: &str, change: &Change) -> Result<Vec<TextE
     number::canonicalize(&mut value);
     let change = &with_value(*change, &value);
     let wanted = expected::after(&before, change)?;
-    if wanted == before {
+    let has_comment = comment(language, change.action)?.is_some();
+    if wanted == before && !has_comment {
         return Ok(Vec::new());
     }
     let edits = match language {
@@ -117,6 +118,18 @@ pub fn edit(language: Language, text: &str, change: &Change) -> Result<Vec<TextE
         Ok(edits)
     } else {
         Err(not_as_meant(language))
+    }
+}
+
+/// The trailing comment that a change asks for. JSON has none, and so none to take away.
+fn comment(language: Language, action: Action<'_>) -> Result<Option<&str>, EmbeddedError> {
+    match action {
+        Action::Remove => Ok(None),
+        Action::Add(new) | Action::Replace(new) if language != Language::Json => Ok(new.comment),
+        Action::Add(new) | Action::Replace(new) => match new.comment {
+            None | Some("") => Ok(None),
+            Some(_) => Err(EmbeddedError::new(0, "JSON has no comments, so none can be written")),
+        },
     }
 }
 

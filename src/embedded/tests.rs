@@ -75,3 +75,26 @@ fn a_yaml_text_is_one_document_without_doubled_keys() {
     assert_eq!(refused("a: 1\nb: 2\na: 3\n"), (10, "the key `a` stands in this mapping twice".to_owned()));
     assert_eq!(refused("a: [1\n").0, 3);
 }
+
+#[test]
+fn a_yaml_text_is_changed_as_a_manifest_is() {
+    let text = "# head\nlogLevel: verbose # why\nlist:\n- a\n";
+    let change = |op, path, value: &Value| changed(Language::Yaml, text, op, path, value).unwrap();
+    assert_eq!(change("replace", "/logLevel", &json!("debug")), text.replace("verbose", "debug"));
+    assert_eq!(change("add", "/list/-", &json!("b")), format!("{text}- b\n"));
+    assert_eq!(change("add", "/on", &json!("no")), format!("{text}\"on\": \"no\"\n"));
+    assert_eq!(change("remove", "/logLevel", &json!(null)), "list:\n- a\n");
+    let several = changed(Language::Yaml, "a: 1\n---\nb: 2\n", "remove", "/a", &json!(null)).unwrap_err();
+    assert!(several.contains("holds several documents"), "{several}");
+}
+
+#[test]
+fn a_comment_is_set_where_the_value_is_there_already() {
+    let set = |language, text: &str| {
+        let new = New { value: &json!(1), spelled: None, comment: Some("why") };
+        let change = Change { action: Action::Replace(new), path: &["a".to_owned()] };
+        apply_edits(text, &edit(language, text, &change).unwrap())
+    };
+    assert_eq!(set(Language::Yaml, "a: 0x1\nb: 2\n"), "a: 0x1 # why\nb: 2\n");
+    assert_eq!(set(Language::Toml, "a = 0x1\nb = 2\n"), "a = 0x1 # why\nb = 2\n");
+}

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::EmbeddedError;
-use crate::yaml::{load, stream};
+use crate::change::{Change, TextEdit};
+use crate::yaml::{edit, load, stream};
 
 /// The value of a text that holds one YAML document.
 pub(super) fn read(text: &str) -> Result<Value, EmbeddedError> {
@@ -23,9 +24,7 @@ pub(super) fn read(text: &str) -> Result<Value, EmbeddedError> {
     }
 }
 
-pub(super) fn edit(
-    _text: &str,
-    _change: &crate::change::Change,
-) -> Result<Vec<crate::change::TextEdit>, EmbeddedError> {
-    Err(EmbeddedError::new(0, "YAML texts inside manifests cannot be changed yet"))
+/// The edits for a change of a text that [`read`] takes.
+pub(super) fn edit(text: &str, change: &Change) -> Result<Vec<TextEdit>, EmbeddedError> {
+    edit::edit(text, change).map_err(|error| EmbeddedError::new(error.offset(), error.to_string()))
 }

@@ -9,25 +9,16 @@ use super::super::{EmbeddedError, expected::index};
 use super::layout::{Layout, colon};
 use super::tree::{self, Kind, Node};
 use super::write;
-use crate::change::{Action, Change, New, TextEdit};
+use crate::change::{Action, Change, TextEdit};
 
 /// The edits for a change whose path is known to fit.
 pub(in super::super) fn edit(text: &str, change: &Change) -> Result<Vec<TextEdit>, EmbeddedError> {
     let root = tree::parse(text)?;
     let editor = Editor { text, root: &root };
     match change.action {
-        Action::Add(new) => editor.add(change.path, without_comment(new)?),
-        Action::Replace(new) => editor.replace(change.path, without_comment(new)?),
+        Action::Add(new) => editor.add(change.path, new.value),
+        Action::Replace(new) => editor.replace(change.path, new.value),
         Action::Remove => editor.remove(change.path),
-    }
-}
-
-fn without_comment(new: New<'_>) -> Result<&Value, EmbeddedError> {
-    match new.comment {
-        Some(comment) if !comment.is_empty() => {
-            Err(EmbeddedError::new(0, "JSON has no comments, so none can be written"))
-        }
-        _ => Ok(new.value),
     }
 }
 

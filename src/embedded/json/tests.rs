@@ -246,12 +246,16 @@ fn numbers_are_written_and_read_with_all_their_digits() {
 
 #[test]
 fn a_comment_cannot_be_written() {
-    let with_comment = |comment| {
+    let with_comment = |text, comment| {
         let new = New { value: &json!(2), spelled: None, comment: Some(comment) };
-        edit(Language::Json, "{\"a\": 1}", &Change { action: Action::Replace(new), path: &["a".to_owned()] })
+        edit(Language::Json, text, &Change { action: Action::Replace(new), path: &["a".to_owned()] })
     };
-    assert_eq!(with_comment("why").unwrap_err().message, "JSON has no comments, so none can be written");
-    assert_eq!(with_comment("").unwrap().len(), 1);
+    for text in ["{\"a\": 1}", "{\"a\": 2}"] {
+        let error = with_comment(text, "why").unwrap_err();
+        assert_eq!(error.message, "JSON has no comments, so none can be written");
+    }
+    assert_eq!(with_comment("{\"a\": 1}", "").unwrap().len(), 1);
+    assert_eq!(with_comment("{\"a\": 2.0}", "").unwrap(), []);
 }
 
 #[test]

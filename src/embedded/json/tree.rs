@@ -294,7 +294,11 @@ impl<'t> Reader<'t> {
         if self.rest().starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.') {
             return Err(EmbeddedError::new(start, format!("`{}` is no JSON number", self.word(start))));
         }
-        let number = self.text[start..self.at].parse();
+        let text = &self.text[start..self.at];
+        if let Ok(short) = text.parse::<i64>() {
+            return Ok(Value::from(short));
+        }
+        let number = text.parse();
         let number = number.map_err(|_| EmbeddedError::new(start, "this is no JSON number"))?;
         Ok(Value::Number(number::canonical(&number)))
     }
@@ -360,6 +364,9 @@ fn deeper(depth: usize, at: usize) -> Result<usize, EmbeddedError> {
 }
 
 fn no_doubles(members: &[Member]) -> Result<(), EmbeddedError> {
+    if members.len() < 2 {
+        return Ok(());
+    }
     let mut seen = HashSet::with_capacity(members.len());
     match members.iter().find(|member| !seen.insert(member.key.as_str())) {
         None => Ok(()),

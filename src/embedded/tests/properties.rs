@@ -178,8 +178,8 @@ proptest! {
         newline in prop::sample::select(vec!["\n", "\r\n"]),
         indent in prop::sample::select(vec!["  ", "    ", "\t", " "]),
     ) {
+        let value = json!([value, {"last": 1}]);
         let text = pretty(&value, newline, indent);
-        prop_assume!(text.contains('\n'));
         if let Some(path) = place(&value, op, which, at) {
             let after = changed(Language::Json, &text, op, &path, &new).unwrap();
             prop_assert_eq!(after, pretty(&ordered(&value, op, &path, &new), newline, indent));

@@ -12,6 +12,7 @@ use super::brackets::{Brackets, comments_above, cut, insertion};
 use super::outline::{Found, Statement, find, header_keys, statements};
 use super::write::{self, Like, inline, is_section};
 use crate::change::{Action, Change, New, TextEdit, apply_edits};
+use crate::yaml::tree::MAX_DEPTH;
 
 /// The edits for a change whose path is known to fit.
 pub(in super::super) fn edit(text: &str, change: &Change) -> Result<Vec<TextEdit>, EmbeddedError> {
@@ -251,8 +252,11 @@ impl Outlined<'_> {
         if value.as_inline_table().is_some_and(InlineTable::is_dotted) {
             return Err(dotted(span.start));
         }
-        let text = inline(new.value, Some(Like { text: self.text, value }))?;
-        let mut edits = vec![TextEdit { range: span.clone(), text }];
+        let mut edits = Vec::new();
+        if super::value(value, MAX_DEPTH)? != *new.value {
+            let text = inline(new.value, Some(Like { text: self.text, value }))?;
+            edits.push(TextEdit { range: span.clone(), text });
+        }
         if self.statements.iter().any(|statement| statement.value == Some(span.clone())) {
             if new.comment.is_some() {
                 edits.push(TextEdit { range: span.end..content_end(self.text, span.end), text: written_comment(new)? });
@@ -300,8 +304,9 @@ impl Outlined<'_> {
     /// The section of a header: from the comments above it to its last pair, with the blank lines behind it, or, at
     /// the end of the text, those before it.
     fn section(&self, header: usize) -> Range<usize> {
-        let pairs = self.statements.iter().filter(|statement| statement.section == Some(header));
-        let end = next_line(self.text, pairs.map(|statement| statement.span.end).max().unwrap_or_default());
+        let below = self.statements.iter().skip(header);
+        let last = below.take_while(|statement| statement.section == Some(header)).last();
+        let end = next_line(self.text, last.map_or(0, |last| last.span.end));
         let rest = &self.text[end..];
         let content = rest.trim_start();
         if content.is_empty() {

@@ -205,6 +205,7 @@ fn a_trailing_comment_is_written_changed_and_taken_away() {
     assert_eq!(commented("a = 1\n", "b", true, "why").unwrap(), "a = 1\nb = 2 # why\n");
     assert_eq!(commented("a = 1 # x\r\nc = 3\r\n", "a", false, "why").unwrap(), "a = 2 # why\r\nc = 3\r\n");
     assert_eq!(commented("a = 1 # x\n", "a", false, "").unwrap(), "a = 2\n");
+    assert_eq!(commented("a = 0x2\n", "a", false, "why").unwrap(), "a = 0x2 # why\n");
     let message = |text: &str, key: &str, comment: &str| commented(text, key, false, comment).unwrap_err().message;
     assert_eq!(message("a = 1\n", "a", "x\ny"), "a comment holds no line breaks or other control characters");
     let wanted = "in TOML a comment can be written only behind the value of a key";
