@@ -60,6 +60,10 @@ impl Subject {
 
     /// Builds it. `None` where anything is wrong, in the files or with the patches; the findings tell all of it.
     pub fn build(&self, findings: &mut Findings) -> Option<Built> {
+        // Without its documents, every patch would seem to miss its target.
+        if self.plan.vendored.iter().any(Option::is_none) {
+            return None;
+        }
         let sound = !findings.has_errors();
         build::build(&self.plan, &self.images, findings).filter(|_| sound)
     }

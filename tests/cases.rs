@@ -138,7 +138,20 @@ fn execute(run: &Run, project: &Path) -> Output {
         .unwrap();
     // A command that does not read its standard input may have ended by now.
     let _ = child.stdin.take().unwrap().write_all(run.stdin.as_bytes());
-    child.wait_with_output().unwrap()
+    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+    Output { status, stdout: placeless(stdout, project), stderr: placeless(stderr, project) }
+}
+
+/// What was printed, with `[ROOT]` and `[ABOVE]` for the folders whose names are other ones on every run.
+fn placeless(printed: Vec<u8>, project: &Path) -> Vec<u8> {
+    let root = project.canonicalize().unwrap();
+    match String::from_utf8(printed) {
+        Ok(text) => {
+            let text = text.replace(root.to_str().unwrap(), "[ROOT]");
+            text.replace(&format!("{}/", root.parent().unwrap().display()), "[ABOVE]/").into_bytes()
+        }
+        Err(error) => error.into_bytes(),
+    }
 }
 
 /// Every file below a folder with its bytes; a symbolic link with where it leads.

@@ -442,7 +442,7 @@ impl Prover<'_> {
                 continue;
             }
             let Some((later_patch, later_place)) = self.place_of(later) else { continue };
-            let message = format!("the patch {} changes the same place later", later_patch.name.value);
+            let message = format!("the patch `{}` changes the same place later", later_patch.name.value);
             let finding = self
                 .at_claim(earlier, Code::Overridden, message, "overtaken")
                 .related(later_place, "by this")
