@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::compose::trimmed;
 use super::error::EditError;
-use super::lines::blanks;
+use super::lines::{blanks, line_break_length};
 use super::outcome::outcome;
 use super::place::{Place, Spot, Way, walk};
 use super::replace::base_column;
@@ -17,8 +17,8 @@ use crate::yaml::tree::{Bytes, Kind, NodeId, Style};
 /// The edits of a document's text that make `inner` edits of the text that the scalar at `path` holds; their offsets are
 /// bytes of that text, as it is when it is read.
 ///
-/// In a literal, and in a scalar on one line, only the bytes that spell the edited part change. Any other scalar, and
-/// one that the edited text no longer fits, is spelled anew as [`edit`] does it.
+/// In a literal and in a bare or quoted scalar only the bytes that spell the edited part change. A folded scalar, and
+/// any that the edited text no longer fits, is spelled anew as [`edit`] does it.
 pub fn edit_embedded(text: &str, path: &[String], inner: &[TextEdit]) -> Result<Vec<TextEdit>, EditError> {
     let source = Source::read(text).map_err(EditError::Unreadable)?;
     let Some(Value::String(old)) = source.value.pointer(&pointer(path)) else {
@@ -146,43 +146,83 @@ impl<'s> Block<'s> {
     }
 }
 
-/// In a scalar on one line, character by character.
+/// In a bare or quoted scalar, character by character, across the line breaks that it folds.
 fn in_line(source: &Source<'_>, node: NodeId, style: Style, text: &str, inner: &[TextEdit]) -> Option<Vec<TextEdit>> {
     let span = source.span(node);
     let spelled = source.slice(span.clone());
-    if spelled.contains(['\n', '\r']) {
-        return None;
-    }
     let quotes = usize::from(style != Style::Plain);
     let body = spelled.get(quotes..spelled.len().checked_sub(quotes)?)?;
     let places = places(style, body, text)?;
-    let mut edits = Vec::with_capacity(inner.len());
-    for edit in inner {
-        let place = |at: usize| places.get(at).copied().flatten().map(|at| span.start + quotes + at);
-        let text = match style {
-            Style::Plain => edit.text.clone(),
-            _ => spell::string(&edit.text, Some(style), spell::Place::Flow),
-        };
-        let quote = if style == Style::Single { '\'' } else { '"' };
-        let text = match style {
-            Style::Plain => text.as_str(),
-            _ => text.strip_prefix(quote)?.strip_suffix(quote)?,
-        };
-        edits.push(TextEdit { range: place(edit.range.start)?..place(edit.range.end)?, text: text.to_owned() });
-    }
-    Some(edits)
+    let place = |at: usize| places.get(at).cloned().flatten();
+    let edits = inner.iter().map(|edit| {
+        let (start, end) = (place(edit.range.start)?, place(edit.range.end)?.start);
+        let start = if edit.range.is_empty() { start.start } else { start.end };
+        let from = span.start + quotes;
+        Some(TextEdit { range: from + start..from + end, text: between_quotes(&edit.text, style)? })
+    });
+    edits.collect()
 }
 
-/// Where each byte of a text that begins a character is spelled, and its end; `None` where the two do not agree.
-fn places(style: Style, body: &str, text: &str) -> Option<Vec<Option<usize>>> {
+/// A text as it stands between the quotes of a scalar in that style.
+fn between_quotes(text: &str, style: Style) -> Option<String> {
+    let quote = match style {
+        Style::Plain => return Some(text.to_owned()),
+        Style::Single => '\'',
+        Style::Double => '"',
+        Style::Literal | Style::Folded => return None,
+    };
+    let spelled = spell::string(text, Some(style), spell::Place::Flow);
+    spelled.strip_prefix(quote)?.strip_suffix(quote).map(str::to_owned)
+}
+
+/// For each byte of a text that begins a character, and for its end, what stands between the spelling of the character
+/// before and that of its own: nothing, but for joined lines. `None` where text and spelling do not agree.
+fn places(style: Style, body: &str, text: &str) -> Option<Vec<Option<Bytes>>> {
     let mut places = vec![None; text.len() + 1];
     let mut at = 0;
-    for (position, c) in text.char_indices() {
-        *places.get_mut(position)? = Some(at);
-        at += spelled_length(style, body.get(at..)?, c)?;
+    let mut characters = text.char_indices();
+    while let Some((position, c)) = characters.next() {
+        let joined = joined_length(style, body.get(at..)?);
+        *places.get_mut(position)? = Some(at..at + joined);
+        at += joined;
+        let rest = body.get(at..)?;
+        let Some((length, breaks)) = fold(rest) else {
+            at += spelled_length(style, rest, c)?;
+            continue;
+        };
+        // One line break is a blank; of several the first is none.
+        let folded = if breaks == 1 { ' ' } else { '\n' };
+        let further = characters.by_ref().take(breaks.saturating_sub(2)).all(|(_, c)| c == '\n');
+        if c != folded || !further {
+            return None;
+        }
+        at += length;
     }
-    *places.last_mut()? = Some(at);
+    let joined = joined_length(style, body.get(at..)?);
+    *places.last_mut()? = Some(at..at + joined);
+    at += joined;
     (at == body.len()).then_some(places)
+}
+
+/// The line breaks that come next, with the blanks around them: how many bytes and how many breaks.
+fn fold(rest: &str) -> Option<(usize, usize)> {
+    let blanks = |text: &str| text.len() - text.trim_start_matches([' ', '\t']).len();
+    let (mut at, mut breaks) = (blanks(rest), 0);
+    while let Some(found @ 1..) = rest.get(at..).map(line_break_length) {
+        at += found;
+        at += blanks(rest.get(at..)?);
+        breaks += 1;
+    }
+    (breaks > 0).then_some((at, breaks))
+}
+
+/// A line break with a `\` before it joins two lines in double quotes: how many bytes spell nothing.
+fn joined_length(style: Style, rest: &str) -> usize {
+    let behind = rest.strip_prefix('\\').filter(|_| style == Style::Double).unwrap_or("");
+    match line_break_length(behind) {
+        0 => 0,
+        found => rest.len() - behind.get(found..).unwrap_or("").trim_start_matches([' ', '\t']).len(),
+    }
 }
 
 /// How many bytes spell the first character of what is left.

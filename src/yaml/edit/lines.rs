@@ -26,7 +26,7 @@ impl<'t> Lines<'t> {
     /// Where the line behind that of `at` starts.
     pub(super) fn next(self, at: usize) -> usize {
         let end = self.end(at);
-        end + break_at(self.rest(end))
+        end + line_break_length(self.rest(end))
     }
 
     /// Where the line before that of `at` ends; `None` on the first line.
@@ -60,9 +60,9 @@ impl<'t> Lines<'t> {
     pub(super) fn line_break(self, at: usize) -> &'t str {
         let end = self.end(at);
         let rest = self.rest(end);
-        let own = rest.get(..break_at(rest)).unwrap_or("");
+        let own = rest.get(..line_break_length(rest)).unwrap_or("");
         let before = self.end_before(at).map_or("", |end| self.rest(end));
-        match (own, before.get(..break_at(before)).unwrap_or("")) {
+        match (own, before.get(..line_break_length(before)).unwrap_or("")) {
             ("", "") => "\n",
             ("", before) => before,
             (own, _) => own,
@@ -75,7 +75,7 @@ impl<'t> Lines<'t> {
 }
 
 /// The length of the line break that a text starts with.
-fn break_at(text: &str) -> usize {
+pub(super) fn line_break_length(text: &str) -> usize {
     match text.as_bytes() {
         [b'\r', b'\n', ..] => 2,
         [b'\r' | b'\n', ..] => 1,

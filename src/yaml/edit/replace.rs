@@ -115,7 +115,7 @@ impl<'s> Old<'s> {
             (Place::Value(_), None) => {
                 format!("{}{}: ", self.line_break, blanks(base_column(self.source, self.place)))
             }
-            (_, Some(marker)) if marker == self.full.start => " ".into(),
+            (_, Some(marker)) if self.full.is_empty() && marker == self.full.start => " ".into(),
             _ => String::new(),
         }
     }
