@@ -140,6 +140,15 @@ fn an_embedded_text_in_another_layout_is_another_string() {
 }
 
 #[test]
+fn the_ending_of_a_key_names_the_language() {
+    let document = |key: &str, text: &str| json!({"data": {key: text}});
+    let lines = |key: &str, before: &str, after: &str| lines(&document(key, before), &document(key, after));
+    assert_eq!(lines("c.yaml", "a: 1\nb: 2\n", "b: 2\na: 3\n"), ["~ /data/c.yaml|/a: 1 -> 3"]);
+    assert_eq!(lines("c.toml", "a = 1\n[t]\nb = 2\n", "a = 1\n[t]\nb = 4\n"), ["~ /data/c.toml|/t/b: 2 -> 4"]);
+    assert_eq!(lines("c.txt", "a: 1\n", "a: 2\n"), [r#"~ /data/c.txt: "a: 1\n" -> "a: 2\n""#]);
+}
+
+#[test]
 fn a_language_can_be_named_by_place() {
     let (before, after) = (json!({"data": {"conf": " [1, 2]"}}), json!({"data": {"conf": "[1]"}}));
     let known = |at: &[At<'_>]| (at == [At::Key("data"), At::Key("conf")]).then_some(Language::Json);

@@ -38,7 +38,7 @@ pub(super) fn compare(base: Marked<'_>, result: Marked<'_>) -> Option<Stray> {
             (None, None) => return None,
             (Some((_, a)), Some((_, b))) if a == b => {}
             (Some((before, a)), Some((after, b)))
-                if near_old.contains(&before) && near_new.contains(&after) && bare(a) == bare(b) => {}
+                if near_old.contains(&before) && near_new.contains(&after) && are_alike(a, b) => {}
             (a, b) => {
                 let end = |rest: &Rest<'_>, line: Option<(usize, &str)>| line.map_or(rest.text.len(), |(at, _)| at);
                 return Some(Stray { before: end(&old, a), after: end(&new, b) });
@@ -47,12 +47,21 @@ pub(super) fn compare(base: Marked<'_>, result: Marked<'_>) -> Option<Stray> {
     }
 }
 
-/// A line without the punctuation that may come and go at its end: the line break, a comma, closing brackets, an empty
-/// collection, and the indicators of a block scalar.
+/// Whether two lines differ at most by punctuation at their ends, or by one of them having no line break.
+fn are_alike(a: &str, b: &str) -> bool {
+    let (a, a_break) = a.split_at(a.trim_end_matches(['\r', '\n']).len());
+    let (b, b_break) = b.split_at(b.trim_end_matches(['\r', '\n']).len());
+    let breaks = a_break == b_break || a_break.is_empty() || b_break.is_empty();
+    breaks && bare(a) == bare(b)
+}
+
+/// A line without the punctuation that may come and go at its end: a comma, closing brackets, an empty collection with
+/// the blanks before it, and the indicators of a block scalar.
 fn bare(line: &str) -> &str {
-    let mut line = line.trim_end();
+    let mut line = line;
     loop {
-        let next = line.trim_end_matches([',', '{', '}', '[', ']', ' ']);
+        let next = line.trim_end_matches([',', '{', '}', '[', ']']);
+        let next = if next == line { next } else { next.trim_end_matches(' ') };
         let indicators = next.trim_end_matches(|c: char| c.is_ascii_digit() || c == '+' || c == '-');
         let next = if indicators.ends_with(['|', '>']) { indicators.trim_end_matches(['|', '>']) } else { next };
         if next == line {
@@ -126,6 +135,8 @@ mod tests {
         assert_eq!(compare(near("k: v\n", 0..5), near("k: v", 0..4)), None);
         assert!(compare(near("k: v # c\n", 0..9), near("k: v # d\n", 0..9)).is_some());
         assert!(compare(near("k: 1\n", 0..5), near("k: 2\n", 0..5)).is_some());
+        assert!(compare(near("k: 1\n", 0..5), near("k: 1 \n", 0..6)).is_some());
+        assert!(compare(near("k: 1\r\n", 0..6), near("k: 1\n", 0..5)).is_some());
         assert!(compare(marked("a: {}\n", &[], &[]), near("a:\n", 0..3)).is_some());
     }
 

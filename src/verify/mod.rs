@@ -4,6 +4,9 @@
 //! |---|---|
 //! | [`claims`] | what a patch claims, as plain data |
 //! | [`attribute`] | every difference to the one patch that claims it, and every claim to the differences that it makes |
+//! | `bytes`, `extent` | outside the lines of the departures, base and result are the same bytes |
+//! | `inner` | the same for the lines of an embedded text |
+//! | [`overlay`] | all of it for one overlay, as a report |
 //!
 //! Nothing here calls what applied the patches (`patch::lower`, `patch::apply`, `yaml::edit`, `change`): claims are
 //! carried out once more, on a tree of their own that remembers where each part of it comes from, and base and result
@@ -15,6 +18,7 @@ mod bytes;
 pub mod claims;
 mod extent;
 mod images;
+mod inner;
 pub mod overlay;
 mod patches;
 mod reading;

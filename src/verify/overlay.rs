@@ -13,7 +13,7 @@ use super::base::{self, Read};
 use super::bytes::{self, Marked};
 use super::claims::{Act, Claim};
 use super::extent::{self, Extents, Side};
-use super::{images, patches, reading};
+use super::{images, inner, patches, reading};
 use crate::config::{Date, Findings};
 use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::diff::{At, Difference, Document, What};
@@ -393,10 +393,34 @@ impl Prover<'_> {
                 new.near.extend(extents.near_after);
             }
         }
-        let Some(stray) = bytes::compare(old, new) else { return };
+        if let Some(stray) = bytes::compare(old, new) {
+            self.stray_bytes(result, stray.after);
+        }
+        for document in &proof.documents {
+            if let Some(at) = self.stray_in_texts(document) {
+                self.stray_bytes(result, at);
+            }
+        }
+    }
+
+    /// The byte of the result where a text stands that differs in more than its departures call for.
+    fn stray_in_texts(&self, document: &DocumentProof) -> Option<usize> {
+        let old = self.base.get(document.before?)?;
+        let new = self.result.get(document.after?)?;
+        let mut seen = HashSet::new();
+        let texts = document.departures.iter().filter_map(|d| d.difference.within.as_ref());
+        texts.filter(|within| seen.insert(within.path.to_string())).find_map(|within| {
+            let (before, after) = (within.path.before()?, within.path.after()?);
+            let (base, result) = (text_at(&old.loaded.value, &before)?, text_at(&new.loaded.value, &after)?);
+            inner::stray(within.language, base, result)?;
+            Some(new.start + new.tree.node(load::find(&new.tree, &plain(&after))?).span.start)
+        })
+    }
+
+    fn stray_bytes(&mut self, result: &str, at: usize) {
         let shown = Source::new(format!("the result of {}", self.overlay.folder), result);
         let finding = Diagnostic::new(Code::UndocumentedDeparture, "these bytes differ from upstream's, and no patch touches them")
-            .at(Place::new(&shown, stray.after..stray.after), "not as upstream has it")
+            .at(Place::new(&shown, at..at), "not as upstream has it")
             .help("This is a mistake in overlay: a build touches only what patches name. Please report it with the base and the patches.");
         self.findings.add(finding);
     }
@@ -493,6 +517,15 @@ fn act(operation: &Operation, at: impl Fn(&Path) -> Path) -> Option<Act> {
         Op::Copy { from } => Act::Copy { from: at(&from.value), path, parents },
         Op::Test(_) => return None,
     })
+}
+
+/// The string at a place.
+fn text_at<'v>(value: &'v Value, path: &[At<'_>]) -> Option<&'v str> {
+    let at = path.iter().try_fold(value, |value, at| match at {
+        At::Key(key) => value.get(key),
+        At::Index(index) => value.get(index),
+    });
+    at.and_then(Value::as_str)
 }
 
 fn plain(path: &[At<'_>]) -> Vec<String> {

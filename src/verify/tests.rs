@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -385,6 +387,35 @@ fn every_item_is_claimed_by_a_star() {
     let proof = prove(&pod(), &operations, &result);
     assert_eq!(departures(&proof), ["0 + /spec/volumes/[name=bin]/x: 1", "0 + /spec/volumes/[name=run]/x: 1"]);
     assert!(proof.holds());
+}
+
+#[test]
+fn the_cost_of_a_proof_grows_with_the_size_and_not_its_square() {
+    let took: Vec<Duration> = [500, 1000, 2000]
+        .into_iter()
+        .map(|n| {
+            let text = "x".repeat(900);
+            let item = |i: usize| json!({"name": format!("n{i}"), "x": 0, "text": text});
+            let base = json!({"list": (0..n).map(item).collect::<Vec<_>>()});
+            let operations: Value = (0..n)
+                .step_by(10)
+                .flat_map(|i| {
+                    let added = json!({"op": "add", "path": "/list/0", "value": item(n + i)});
+                    [json!({"op": "replace", "path": format!("/list/[name=n{i}]/x"), "value": 1}), added]
+                })
+                .collect();
+            let new = (0..n).step_by(10).rev().map(|i| item(n + i));
+            let old = (0..n).map(|i| json!({"name": format!("n{i}"), "x": u8::from(i % 10 == 0), "text": text}));
+            let result = json!({"list": new.chain(old).collect::<Vec<_>>()});
+            let start = Instant::now();
+            let proof = prove(&base, &operations, &result);
+            assert!(proof.holds());
+            start.elapsed()
+        })
+        .collect();
+    println!("proofs: {took:?}");
+    // Each operation looks through its list, so operations times items it is; a tenth of the items are operated on.
+    assert!(took[2] < took[0] * 16 * 3 + Duration::from_millis(500), "{took:?}");
 }
 
 fn scalars() -> impl Strategy<Value = Value> {
