@@ -75,15 +75,15 @@ impl Failure {
     /// What to do about it.
     fn help(&self) -> &'static str {
         match self {
-            Failure::Disk(FsError::Missing { .. }) => "check the name, and the folder that you are in",
-            Failure::Disk(FsError::NotRegular { .. }) => "name a regular file",
-            Failure::Disk(FsError::TooLarge { .. }) => "a manifest is smaller than this; is it the right file?",
-            Failure::Disk(FsError::Io { .. }) => "check the permissions of the file and of the folders above it",
-            Failure::Disk(FsError::HalfWritten { .. }) => "see what `git status` says before you go on",
-            Failure::CurrentFolder(_) => "change to a folder that exists",
-            Failure::NoSuchPatch { .. } => "name one of these, or leave the name out",
-            Failure::Usage(_) => "see what `--help` says",
-            Failure::Output(_) => "check that its disk has room and that it is open",
+            Failure::Disk(FsError::Missing { .. }) => "Check the name, and the folder that you are in.",
+            Failure::Disk(FsError::NotRegular { .. }) => "Name a regular file.",
+            Failure::Disk(FsError::TooLarge { .. }) => "A manifest is smaller than this; is it the right file?",
+            Failure::Disk(FsError::Io { .. }) => "Check the permissions of the file and of the folders above it.",
+            Failure::Disk(FsError::HalfWritten { .. }) => "See what `git status` says before you go on.",
+            Failure::CurrentFolder(_) => "Change to a folder that exists.",
+            Failure::NoSuchPatch { .. } => "Name one of these, or leave the name out.",
+            Failure::Usage(_) => "See what `--help` says.",
+            Failure::Output(_) => "Check that its disk has room and that it is open.",
         }
     }
 
@@ -123,14 +123,14 @@ mod tests {
         let missing = Failure::from(FsError::Missing { path: "over\u{1b}lays/x".into() });
         assert_eq!(
             missing.told(),
-            "error: over\\x1Blays/x: no such file\n  = help: check the name, and the folder that you are in\n"
+            "error: over\\x1Blays/x: no such file\n  = help: Check the name, and the folder that you are in.\n"
         );
         let refused = io::Error::from_raw_os_error(13);
         let refused = FsError::Io { action: "read", path: "overlays/x".into(), source: refused };
         assert_eq!(
             Failure::from(refused).told(),
             "error: cannot read overlays/x: Permission denied (os error 13)\n  \
-             = help: check the permissions of the file and of the folders above it\n"
+             = help: Check the permissions of the file and of the folders above it.\n"
         );
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The table holds what the Kubernetes API types declare as merge keys (`patchMergeKey` and `x-kubernetes-list-map-keys`
 //! in `k8s.io/api`), by where the list lies: the name of its field and of the field around it. A pod's lists are the
-//! same wherever a pod template lies, whatever the kind. For every other list, [`common`] looks for a field that does
+//! same wherever a pod template lies, whatever the kind. For every other list, [`MergeKey::common`] looks for a field that does
 //! the job.
 
 use std::borrow::Cow;
