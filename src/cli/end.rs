@@ -66,6 +66,9 @@ pub enum Failure {
         /// What there is.
         names: Vec<String>,
     },
+    /// Standard input broke.
+    #[error("standard input cannot be read: {0}")]
+    Input(io::Error),
     /// What was to be printed could not be.
     #[error("standard output cannot be written: {0}")]
     Output(io::Error),
@@ -84,6 +87,7 @@ impl Failure {
             Failure::NoSuchPatch { .. } => "Name one of these, or leave the name out.",
             Failure::Usage(_) => "See what `--help` says.",
             Failure::Output(_) => "Check that its disk has room and that it is open.",
+            Failure::Input(_) => "check what writes to it",
         }
     }
 

@@ -11,12 +11,16 @@ pub mod vendor;
 pub mod verify;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::config::Date;
+use crate::config::{self, Date};
+use crate::diag::{Diagnostic, Source};
+use crate::fsio::{self, FsError};
 use end::{End, Failure};
 use terminal::{ColorWhen, Terminal};
 
@@ -85,6 +89,24 @@ impl Context {
     pub fn today(&self) -> Date {
         let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         Date::of_day(since_epoch.as_secs() / (24 * 60 * 60))
+    }
+
+    /// A file that is named on the command line, which may lie anywhere; `-` is standard input. What is inside `Err` is
+    /// for bytes that are no text.
+    pub fn input(&self, file: &Path) -> Result<Result<Arc<Source>, Box<Diagnostic>>, Failure> {
+        let name = file.to_string_lossy().into_owned();
+        if name == "-" {
+            let mut bytes = Vec::new();
+            let read = std::io::stdin().lock().take(fsio::MAX_FILE + 1).read_to_end(&mut bytes);
+            read.map_err(Failure::Input)?;
+            if bytes.len() as u64 > fsio::MAX_FILE {
+                return Err(FsError::TooLarge { path: "standard input".into(), limit: fsio::MAX_FILE }.into());
+            }
+            return Ok(config::source("standard input", &bytes));
+        }
+        let path = fsio::canonical(&self.current()?.join(file)).map_err(|e| e.named(&name))?;
+        let bytes = fsio::read(&path, fsio::MAX_FILE).map_err(|e| e.named(&name))?;
+        Ok(config::source(name, &bytes))
     }
 
     /// The current folder.

@@ -1,17 +1,20 @@
 //! `overlay verify`: prove that the results differ from upstream by the patches alone.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
 use super::Context;
 use super::end::{End, Failure};
 use crate::config::{Date, Findings};
+use crate::diag::{Diagnostic, Source};
 use crate::fsio;
 use crate::layer::overlay::FILE_NAME;
 use crate::layer::root::Root;
 use crate::report::{self, OverlayReport, Report};
 use crate::subject::Subject;
+use crate::verify::against;
 use crate::verify::overlay::{self, Overlay};
 
 /// Prove that nothing but the documented patches differs from upstream
@@ -24,6 +27,8 @@ use crate::verify::overlay::{self, Overlay};
 Examples:
   overlay verify                                   every overlay below this folder
   overlay verify overlays/lab --strict             one, where warnings fail too
+  overlay verify overlays/lab --against old.yaml   what a copy kept by hand really changes
+  kubectl get ds,cm -A -o yaml | overlay verify overlays/lab --against - --live
   overlay verify --format github                   annotations in a pull request
   overlay verify --format json | jq '.overlays[].patches[].name'")]
 pub struct VerifyArgs {
@@ -33,6 +38,13 @@ pub struct VerifyArgs {
     /// Let warnings fail too
     #[arg(long)]
     pub strict: bool,
+    /// Hold this file against the overlay instead of its own result: a copy kept by hand, another tool's output, what
+    /// `kubectl get -o yaml` prints; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub against: Option<PathBuf>,
+    /// Leave out what a server writes into objects: status, bookkeeping, defaults that the base does not set
+    #[arg(long, requires = "against")]
+    pub live: bool,
     /// The form of the report
     #[arg(long, value_enum, default_value_t)]
     pub format: ReportFormat,
@@ -67,10 +79,19 @@ impl VerifyArgs {
 pub fn run(args: &VerifyArgs, context: &mut Context) -> Result<End, Failure> {
     let current = context.current()?;
     let today = context.today();
+    let folders = args.folders(&current)?;
     let mut reports = Vec::new();
-    for folder in args.folders(&current)? {
-        let root = Root::find(&folder, context.root.as_deref(), &current)?;
-        reports.push(verify(&root, &folder, today));
+    if let Some(file) = &args.against {
+        let [folder] = folders.as_slice() else {
+            return Err(Failure::Usage("--against goes with one overlay"));
+        };
+        let root = Root::find(folder, context.root.as_deref(), &current)?;
+        reports.push(against(&root, folder, context.input(file)?, args.live, today));
+    } else {
+        for folder in folders {
+            let root = Root::find(&folder, context.root.as_deref(), &current)?;
+            reports.push(verify(&root, &folder, today));
+        }
     }
     let report = Report::new(reports, args.strict);
     let text = match args.format {
@@ -86,17 +107,34 @@ pub fn run(args: &VerifyArgs, context: &mut Context) -> Result<End, Failure> {
 /// Opens, builds and proves one overlay.
 pub(super) fn verify(root: &Root, folder: &Path, today: Date) -> OverlayReport {
     let mut findings = Findings::new();
-    let Some(subject) = Subject::open(root, folder, &mut findings) else {
-        let path = folder.display().to_string();
-        return OverlayReport { name: path.clone(), path, findings: findings.into_vec(), ..OverlayReport::default() };
-    };
+    let Some(subject) = Subject::open(root, folder, &mut findings) else { return unopened(folder, findings) };
     let built = subject.build(&mut findings);
-    let overlay = Overlay {
-        folder: &subject.folder.name,
-        layer: &subject.layer,
-        plan: &subject.plan,
-        images: &subject.images,
-        today,
-    };
-    overlay::report(&overlay, built.as_ref().map(|b| b.text.as_str()), findings)
+    overlay::report(&as_overlay(&subject, today), built.as_ref().map(|b| b.text.as_str()), findings)
+}
+
+/// Opens an overlay, and holds a file against it. Its patches must apply.
+fn against(
+    root: &Root,
+    folder: &Path,
+    file: Result<Arc<Source>, Box<Diagnostic>>,
+    live: bool,
+    today: Date,
+) -> OverlayReport {
+    let mut findings = Findings::new();
+    let Some(subject) = Subject::open(root, folder, &mut findings) else { return unopened(folder, findings) };
+    subject.build(&mut findings);
+    match findings.keep(file) {
+        Some(file) => against::report(&as_overlay(&subject, today), &file, live, findings),
+        None => unopened(folder, findings),
+    }
+}
+
+fn unopened(folder: &Path, findings: Findings) -> OverlayReport {
+    let path = folder.display().to_string();
+    OverlayReport { name: path.clone(), path, findings: findings.into_vec(), ..OverlayReport::default() }
+}
+
+fn as_overlay(subject: &Subject, today: Date) -> Overlay<'_> {
+    let Subject { folder, layer, plan, images } = subject;
+    Overlay { folder: &folder.name, layer, plan, images, today }
 }

@@ -8,6 +8,7 @@ pub mod check;
 pub mod digest;
 pub mod documents;
 pub mod lock;
+pub mod manifest;
 pub mod overlay;
 pub mod plan;
 pub mod root;

@@ -75,6 +75,9 @@ pub struct OverlayReport {
     pub patches: Vec<PatchReport>,
     /// Departures that no patch claims.
     pub undocumented: Vec<Departure>,
+    /// The file that was held against the overlay, where it was not the overlay's own result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<Against>,
     /// What was found; each undocumented departure is a finding too.
     #[serde(serialize_with = "findings")]
     pub findings: Vec<Diagnostic>,
@@ -85,6 +88,30 @@ impl OverlayReport {
     pub fn departures(&self) -> usize {
         self.patches.iter().map(|p| p.departures.len()).sum()
     }
+}
+
+/// A file from elsewhere, held against an overlay.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Against {
+    /// The file, as the person named it.
+    pub file: String,
+    /// What patches claim and the file lacks.
+    pub missing: Vec<Missing>,
+    /// Documents of the base that the file lacks though no patch takes them out.
+    pub lacks: Vec<String>,
+    /// Documents that the base does not have.
+    pub adds: Vec<String>,
+}
+
+/// A departure that a patch claims and that does not show.
+#[derive(Clone, Debug, Serialize)]
+pub struct Missing {
+    /// The patch.
+    pub patch: String,
+    /// What should be there.
+    #[serde(flatten)]
+    pub departure: Departure,
 }
 
 /// A base as it was found.

@@ -3,7 +3,7 @@
 
 use super::paint::Paint;
 use super::value::{shown, shown_pair};
-use super::{BaseReport, BaseState, ChangeKind, Departure, Documents, OverlayReport, PatchReport, Report};
+use super::{Against, BaseReport, BaseState, ChangeKind, Departure, Documents, OverlayReport, PatchReport, Report};
 use crate::diag::render::{self, Dress};
 use crate::diag::visible::visible;
 use crate::diag::{Diagnostic, Severity};
@@ -33,6 +33,9 @@ fn push_overlay(out: &mut String, overlay: &OverlayReport, paint: Paint) {
         push_base(out, base, paint);
     }
     push_documents(out, &overlay.documents, paint);
+    if let Some(against) = &overlay.against {
+        return push_against(out, overlay, against, paint);
+    }
     out.push('\n');
     for patch in &overlay.patches {
         push_patch(out, patch, paint);
@@ -40,6 +43,41 @@ fn push_overlay(out: &mut String, overlay: &OverlayReport, paint: Paint) {
     if !overlay.undocumented.is_empty() {
         out.push_str(&format!("  {}\n", paint.loud("Claimed by no patch")));
         push_departures(out, &overlay.undocumented, paint);
+        out.push('\n');
+    }
+}
+
+/// What a file has of an overlay, in three groups: what a patch explains, what none does, and what the file lacks.
+fn push_against(out: &mut String, overlay: &OverlayReport, against: &Against, paint: Paint) {
+    let file = visible(&against.file);
+    for (title, names) in [("lacks   ", &against.lacks), ("adds    ", &against.adds)] {
+        push_names(out, &paint.loud(title), names);
+    }
+    out.push_str(&format!("\n  {}\n\n", paint.good(&format!("Explained by a patch, in {file}"))));
+    for patch in overlay.patches.iter().filter(|patch| !patch.departures.is_empty()) {
+        push_patch(out, patch, paint);
+    }
+    let whole = |d: &&Departure| d.path.is_empty() && d.within.is_none() && d.change != ChangeKind::Replace;
+    let (documents, places): (Vec<&Departure>, Vec<&Departure>) = overlay.undocumented.iter().partition(whole);
+    if !overlay.undocumented.is_empty() {
+        out.push_str(&format!("  {}\n", paint.loud("Explained by no patch")));
+        push_departures(out, &places.into_iter().cloned().collect::<Vec<_>>(), paint);
+        for departure in documents {
+            let (mark, says) = match departure.change {
+                ChangeKind::Remove => (paint.gone("-"), "is left out"),
+                _ => (paint.good("+"), "is added"),
+            };
+            out.push_str(&format!("    {mark} {} {says}\n", visible(&departure.resource)));
+        }
+        out.push('\n');
+    }
+    if !against.missing.is_empty() {
+        out.push_str(&format!("  {}\n", paint.loud(&format!("Claimed by a patch, and not in {file}"))));
+        for group in against.missing.chunk_by(|a, b| a.patch == b.patch) {
+            let patch = group.first().map(|missing| visible(&missing.patch)).unwrap_or_default();
+            out.push_str(&format!("  {}\n", paint.name(&patch)));
+            push_departures(out, &group.iter().map(|missing| missing.departure.clone()).collect::<Vec<_>>(), paint);
+        }
         out.push('\n');
     }
 }
@@ -60,14 +98,16 @@ fn push_base(out: &mut String, base: &BaseReport, paint: Paint) {
 
 fn push_documents(out: &mut String, documents: &Documents, paint: Paint) {
     for (title, names) in [("kept    ", &documents.kept), ("left out", &documents.left_out)] {
-        let mut title = title;
-        for name in names.iter().take(MAX_NAMED) {
-            out.push_str(&format!("  {}  {}\n", paint.quiet(title), visible(name)));
-            title = "        ";
-        }
-        if let Some(more) = names.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
-            out.push_str(&format!("            and {more} more\n"));
-        }
+        push_names(out, &paint.quiet(title), names);
+    }
+}
+
+fn push_names(out: &mut String, title: &str, names: &[String]) {
+    for (index, name) in names.iter().take(MAX_NAMED).enumerate() {
+        out.push_str(&format!("  {}  {}\n", if index == 0 { title } else { "        " }, visible(name)));
+    }
+    if let Some(more) = names.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
+        out.push_str(&format!("            and {more} more\n"));
     }
 }
 

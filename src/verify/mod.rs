@@ -7,11 +7,13 @@
 //! | `bytes`, `extent` | outside the lines of the departures, base and result are the same bytes |
 //! | `inner` | the same for the lines of an embedded text |
 //! | [`overlay`] | all of it for one overlay, as a report |
+//! | [`against`] | what is said of a file from elsewhere, held against an overlay |
 //!
 //! Nothing here calls what applied the patches (`patch::lower`, `patch::apply`, `yaml::edit`, `change`): claims are
 //! carried out once more, on a tree of their own that remembers where each part of it comes from, and base and result
 //! are compared by `diff`, which knows of no claims.
 
+pub mod against;
 pub mod attribute;
 mod base;
 mod bytes;
@@ -19,6 +21,7 @@ pub mod claims;
 mod extent;
 mod images;
 mod inner;
+mod live;
 pub mod overlay;
 mod patches;
 mod reading;

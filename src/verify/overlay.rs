@@ -27,7 +27,8 @@ use crate::patch::model::{Effect, Op, Operation, Upstream};
 use crate::patch::path::Path;
 use crate::report::{self, BaseReport, BaseState, ChangeKind, Documents, OverlayReport, PatchReport};
 use crate::yaml::load;
-use reading::{BaseDocument, ResultDocument};
+use crate::resource::Target;
+use reading::{BaseDocument, Hit, ResultDocument};
 
 /// What is looked at.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +110,7 @@ pub fn touches(overlay: &Overlay<'_>, result: &str) -> Option<Vec<Touch>> {
 }
 
 /// What is known without reading a document.
-fn head(overlay: &Overlay<'_>) -> OverlayReport {
+pub(super) fn head(overlay: &Overlay<'_>) -> OverlayReport {
     let (name, description) = match overlay.layer {
         Layer::Overlay(o, _) => (o.name.value.clone(), o.description.clone()),
         Layer::Base(b) => (b.name.value.clone(), b.description.clone()),
@@ -131,6 +132,7 @@ fn head(overlay: &Overlay<'_>) -> OverlayReport {
         documents: Documents { kept: names(kept), left_out: names(left_out) },
         patches: overlay.plan.patches.iter().map(|scoped| patch_report(&scoped.patch)).collect(),
         undocumented: Vec::new(),
+        against: None,
         findings: Vec::new(),
     }
 }
@@ -199,11 +201,11 @@ fn bases(overlay: &Overlay<'_>, documents: &[BaseDocument<'_>], findings: &mut F
 }
 
 /// Proves a result.
-struct Prover<'a> {
-    overlay: &'a Overlay<'a>,
-    base: &'a [BaseDocument<'a>],
-    result: &'a [ResultDocument],
-    findings: &'a mut Findings,
+pub(super) struct Prover<'a> {
+    pub(super) overlay: &'a Overlay<'a>,
+    pub(super) base: &'a [BaseDocument<'a>],
+    pub(super) result: &'a [ResultDocument],
+    pub(super) findings: &'a mut Findings,
 }
 
 impl Prover<'_> {
@@ -249,44 +251,18 @@ impl Prover<'_> {
 
     /// What the patches claim, target by target.
     fn claims(&self) -> Vec<Claim> {
-        let mut claims = Vec::new();
-        for (number, scoped) in self.overlay.plan.patches.iter().enumerate() {
-            for (change, what) in scoped.patch.changes.iter().enumerate() {
-                for hit in reading::hits(self.base, &scoped.scope, &what.target, &claims) {
-                    let claim = |operation, act| Claim {
-                        document: hit.document,
-                        patch: number,
-                        change,
-                        operation,
-                        within: None,
-                        act,
-                    };
-                    match &what.effect {
-                        Effect::Delete => claims.push(claim(0, hit.deletion())),
-                        Effect::Edit { within, operations } => {
-                            let language = within.as_ref().map(|w| (hit.path(&w.path.value), w.language.value));
-                            let path = |path: &Path| if within.is_some() { path.clone() } else { hit.path(path) };
-                            for (index, operation) in operations.iter().enumerate() {
-                                let Some(act) = act(operation, path) else { continue };
-                                claims.push(Claim { within: language.clone(), ..claim(index, act) });
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        claims
+        claims(self.overlay.plan, &|scope, target, claims| reading::hits(self.base, scope, target, claims))
     }
 
     /// The patch of a claim, and the operation if it has one.
-    fn operation(&self, claim: &Claim) -> Option<(&Patch, Option<&Operation>)> {
+    pub(super) fn operation(&self, claim: &Claim) -> Option<(&Patch, Option<&Operation>)> {
         let patch = self.overlay.plan.patches.get(claim.patch).map(|s| s.patch.as_ref())?;
         let operation = patch.changes.get(claim.change).and_then(|c| c.operations().get(claim.operation));
         Some((patch, operation))
     }
 
     /// A finding at the operation of a claim.
-    fn at_claim(&self, claim: &Claim, code: Code, message: String, label: &str) -> Diagnostic {
+    pub(super) fn at_claim(&self, claim: &Claim, code: Code, message: String, label: &str) -> Diagnostic {
         let finding = Diagnostic::new(code, message);
         match self.place_of(claim) {
             Some((patch, place)) => finding.at(place, label).patch(&patch.name.value),
@@ -294,7 +270,7 @@ impl Prover<'_> {
         }
     }
 
-    fn place_of(&self, claim: &Claim) -> Option<(&Patch, Place)> {
+    pub(super) fn place_of(&self, claim: &Claim) -> Option<(&Patch, Place)> {
         let (patch, operation) = self.operation(claim)?;
         let span = operation
             .map(|o| o.path.span.clone())
@@ -505,6 +481,34 @@ impl Prover<'_> {
     }
 }
 
+/// What a target means among the documents of a scope, after the claims before it.
+pub(super) type Hits<'h> = &'h dyn Fn(&Range<usize>, &Target, &[Claim]) -> Vec<Hit>;
+
+/// What the patches of a plan claim, target by target.
+pub(super) fn claims(plan: &Plan, hits: Hits<'_>) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for (number, scoped) in plan.patches.iter().enumerate() {
+        for (change, what) in scoped.patch.changes.iter().enumerate() {
+            for hit in hits(&scoped.scope, &what.target, &claims) {
+                let claim =
+                    |operation, act| Claim { document: hit.document, patch: number, change, operation, within: None, act };
+                match &what.effect {
+                    Effect::Delete => claims.push(claim(0, hit.deletion())),
+                    Effect::Edit { within, operations } => {
+                        let language = within.as_ref().map(|w| (hit.path(&w.path.value), w.language.value));
+                        let path = |path: &Path| if within.is_some() { path.clone() } else { hit.path(path) };
+                        for (index, operation) in operations.iter().enumerate() {
+                            let Some(act) = act(operation, path) else { continue };
+                            claims.push(Claim { within: language.clone(), ..claim(index, act) });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    claims
+}
+
 /// What an operation claims; a `test` claims nothing.
 fn act(operation: &Operation, at: impl Fn(&Path) -> Path) -> Option<Act> {
     let path = at(&operation.path.value);
@@ -528,7 +532,7 @@ fn text_at<'v>(value: &'v Value, path: &[At<'_>]) -> Option<&'v str> {
     at.and_then(Value::as_str)
 }
 
-fn plain(path: &[At<'_>]) -> Vec<String> {
+pub(super) fn plain(path: &[At<'_>]) -> Vec<String> {
     path.iter()
         .map(|at| match at {
             At::Key(key) => (*key).to_owned(),
@@ -556,7 +560,7 @@ pub fn report_departure(resource: &str, difference: &Difference, note: Option<St
     }
 }
 
-fn shown_path(difference: &Difference) -> String {
+pub(super) fn shown_path(difference: &Difference) -> String {
     match &difference.within {
         Some(within) => format!("{} in the text at {}", difference.path, within.path),
         None => difference.path.to_string(),
@@ -564,7 +568,7 @@ fn shown_path(difference: &Difference) -> String {
 }
 
 /// A difference in a clause.
-fn told(difference: &Difference) -> String {
+pub(super) fn told(difference: &Difference) -> String {
     match &difference.what {
         What::Added(value) => format!("{} is added", short(value)),
         What::Removed(value) => format!("{} is gone", short(value)),
@@ -573,6 +577,6 @@ fn told(difference: &Difference) -> String {
     }
 }
 
-fn short(value: &Value) -> String {
+pub(super) fn short(value: &Value) -> String {
     crate::diag::visible::shortened(&value.to_string(), 80)
 }

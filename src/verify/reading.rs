@@ -111,7 +111,7 @@ pub(super) struct Hit {
     /// The document's index in the base.
     pub(super) document: usize,
     /// The item's index in `items`, as earlier claims leave it.
-    item: Option<usize>,
+    pub(super) item: Option<usize>,
 }
 
 impl Hit {

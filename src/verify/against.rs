@@ -1,0 +1,250 @@
+//! What `verify --against` says: a file from elsewhere, held against a base and the patches of an overlay.
+//!
+//! The file need not come from this program, so nothing is said of its bytes: only what it means counts. Lists, as
+//! `kubectl get` prints them, are opened on both sides.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::attribute::{Departure, DocumentProof, Proof, Undocumented, attribute};
+use super::claims::{Act, Claim};
+use super::live;
+use super::overlay::{Overlay, Prover, claims, head, plain, report_departure, short, shown_path, told};
+use super::reading::{self, BaseDocument, Hit};
+use crate::config::Findings;
+use crate::diag::{Code, Diagnostic, Place, Source};
+use crate::diff::{At, Difference, Document};
+use crate::layer::manifest::{self, Entry};
+use crate::report::{Against, Missing, OverlayReport};
+use crate::resource::{Identity, Target};
+
+/// Holds the text of `file` against an overlay. When `live`, what a server writes into objects is left out.
+/// `findings` are those of opening and building the overlay; where they have an error, nothing is held against it.
+pub fn report(overlay: &Overlay<'_>, file: &Arc<Source>, live: bool, mut findings: Findings) -> OverlayReport {
+    let mut out = head(overlay);
+    out.against = Some(Against { file: file.name.clone(), missing: Vec::new(), lacks: Vec::new(), adds: Vec::new() });
+    let base = reading::base(overlay.plan, &mut findings);
+    let held = manifest::read(file, &mut findings);
+    if let Some(held) = held.filter(|_| !findings.has_errors()) {
+        let opens = !targets_a_list(overlay, &base);
+        let held = if opens { manifest::flatten(held) } else { held };
+        let parts = if opens { open(&base) } else { base.iter().map(Part::whole).collect() };
+        let mut prover = Prover { overlay, base: &base, result: &[], findings: &mut findings };
+        Holder { prover: &mut prover, parts: &parts, held: &held, file, live }.hold(&mut out, opens);
+    }
+    out.findings = findings.into_vec();
+    out
+}
+
+/// Whether a patch means a List as a whole: then Lists stay Lists.
+fn targets_a_list(overlay: &Overlay<'_>, base: &[BaseDocument<'_>]) -> bool {
+    let targets = overlay.plan.patches.iter().flat_map(|scoped| &scoped.patch.changes).map(|change| &change.target);
+    let lists = base.iter().filter(|document| manifest::is_list(&document.identity));
+    let mut lists = lists.map(|list| (&list.identity, &list.loaded.value));
+    lists.any(|(identity, value)| targets.clone().any(|target| target.matches(identity, value)))
+}
+
+/// A document of the base, or an item of a List.
+struct Part<'a> {
+    document: &'a BaseDocument<'a>,
+    identity: Identity,
+    value: &'a Value,
+    prefix: Vec<String>,
+}
+
+impl<'a> Part<'a> {
+    fn whole(document: &'a BaseDocument<'a>) -> Part<'a> {
+        Part { document, identity: document.identity.clone(), value: &document.loaded.value, prefix: Vec::new() }
+    }
+
+    /// Where it begins in its file.
+    fn place(&self, path: &[String]) -> Option<Place> {
+        let span = manifest::place_in(&self.document.tree, &[&self.prefix, path].concat())?;
+        let start = self.document.start;
+        Some(Place::new(self.document.source, start + span.start..start + span.end))
+    }
+}
+
+fn open<'a>(base: &'a [BaseDocument<'a>]) -> Vec<Part<'a>> {
+    let mut parts = Vec::with_capacity(base.len());
+    for document in base {
+        match document.loaded.value.get("items").and_then(Value::as_array) {
+            Some(items) if manifest::is_list(&document.identity) => {
+                parts.extend(items.iter().enumerate().map(|(index, value)| Part {
+                    document,
+                    identity: Identity::of(value),
+                    value,
+                    prefix: vec!["items".to_owned(), index.to_string()],
+                }));
+            }
+            _ => parts.push(Part::whole(document)),
+        }
+    }
+    parts
+}
+
+/// What a target means among opened documents.
+fn hits(parts: &[Part<'_>], scope: &Range<usize>, target: &Target, claims: &[Claim]) -> Vec<Hit> {
+    let gone = |index: usize| claims.iter().any(|claim| claim.document == index && claim.act == Act::Delete);
+    let meant = |part: &Part<'_>| scope.contains(&part.document.planned) && target.matches(&part.identity, part.value);
+    let found = parts.iter().enumerate().filter(|(index, part)| meant(part) && !gone(*index));
+    found.map(|(document, _)| Hit { document, item: None }).collect()
+}
+
+/// Holds a file against the parts of a base.
+struct Holder<'h, 'a> {
+    prover: &'h mut Prover<'a>,
+    parts: &'h [Part<'h>],
+    held: &'h [Entry],
+    file: &'h Arc<Source>,
+    live: bool,
+}
+
+impl Holder<'_, '_> {
+    fn hold(&mut self, out: &mut OverlayReport, opened: bool) {
+        let of = |identity: &Identity, value| Document { identity: identity.clone(), value };
+        let base: Vec<Document<'_>> = self.parts.iter().map(|part| of(&part.identity, part.value)).collect();
+        let held: Vec<Document<'_>> = self.held.iter().map(|entry| of(&entry.identity, &entry.value)).collect();
+        let plan = self.prover.overlay.plan;
+        let claims = if opened {
+            claims(plan, &|scope, target, claims| hits(self.parts, scope, target, claims))
+        } else {
+            claims(plan, &|scope, target, claims| reading::hits(self.prover.base, scope, target, claims))
+        };
+        let Proof { documents, .. } = attribute(&base, &claims, &held);
+        for document in &documents {
+            self.document(document, &claims, out);
+        }
+    }
+
+    fn document(&mut self, document: &DocumentProof, claims: &[Claim], out: &mut OverlayReport) {
+        let part = document.before.and_then(|index| self.parts.get(index));
+        let entry = document.after.and_then(|index| self.held.get(index));
+        let Some(identity) = part.map(|p| &p.identity).or(entry.map(|e| &e.identity)) else { return };
+        let resource = identity.to_string();
+        for departure in &document.departures {
+            let Some(claim) = claims.get(departure.claim) else { continue };
+            let note = self.prover.operation(claim).and_then(|(_, o)| o?.note.as_ref()).map(|n| n.value.clone());
+            if let Some(patch) = out.patches.get_mut(claim.patch) {
+                patch.departures.push(report_departure(&resource, &departure.difference, note));
+            }
+        }
+        for odd in &document.undocumented {
+            if self.live && part.is_some() && live::is_servers(identity, &odd.difference) {
+                continue;
+            }
+            self.whole(part.is_some(), entry.is_some(), &resource, out);
+            out.undocumented.push(report_departure(&resource, &odd.difference, None));
+            self.undocumented(claims, odd, &resource, part, entry);
+        }
+        for missing in &document.missing {
+            self.missing(claims, missing, &resource, entry, out);
+        }
+    }
+
+    /// Lists a document that only one side has.
+    fn whole(&self, in_base: bool, in_file: bool, resource: &str, out: &mut OverlayReport) {
+        let Some(against) = &mut out.against else { return };
+        match (in_base, in_file) {
+            (true, false) => against.lacks.push(resource.to_owned()),
+            (false, true) => against.adds.push(resource.to_owned()),
+            _ => {}
+        }
+    }
+
+    fn undocumented(
+        &mut self,
+        claims: &[Claim],
+        odd: &Undocumented,
+        resource: &str,
+        part: Option<&Part<'_>>,
+        entry: Option<&Entry>,
+    ) {
+        let file = &self.file.name;
+        let message = match (part, entry) {
+            (Some(_), None) => format!("{file} lacks this document, and no patch takes it out"),
+            (None, Some(_)) => format!("{file} has a document that the base does not have"),
+            _ => format!("no patch claims this difference: {}", told(&odd.difference)),
+        };
+        let mut finding = Diagnostic::new(Code::UndocumentedDeparture, message).resource(resource);
+        if odd.difference.path.last().is_some() || odd.difference.within.is_some() {
+            finding = finding.path(shown_path(&odd.difference));
+        }
+        let place = entry.and_then(|entry| entry.place(self.file, &place_after(&odd.difference)));
+        let base_place = part.and_then(|part| part.place(&place_before(&odd.difference)));
+        finding = match (place, base_place) {
+            (Some(place), _) => finding.at(place, "here in the file"),
+            (None, Some(place)) => finding.at(place, "here in the base"),
+            (None, None) => finding,
+        };
+        if let Some(claimed) = &odd.claimed
+            && let Some((patch, place)) = claims.get(claimed.claim).and_then(|claim| self.prover.place_of(claim))
+        {
+            let wanted = claimed.wanted.as_ref().map_or_else(|| "nothing".to_owned(), short);
+            let note = format!("The patch {} wants {wanted} there.", patch.name.value);
+            finding = finding.note(note).related(place, "claimed here");
+        }
+        if part.is_none() && self.is_left_out(entry) {
+            finding = finding.note("Upstream has this document, and `keep` of the base leaves it out.");
+        }
+        let folder = &self.prover.overlay.layer.bases().first().map_or(String::new(), |b| b.folder.name.clone());
+        let help = format!(
+            "Take it back in {file}, write a patch for it, or let `overlay adopt {file} --base {folder}` write one."
+        );
+        self.prover.findings.add(finding.help(help));
+    }
+
+    fn is_left_out(&self, entry: Option<&Entry>) -> bool {
+        let locked = self.prover.overlay.plan.vendored.iter().flatten().flatten().flat_map(|f| &f.locked.documents);
+        entry.is_some_and(|entry| locked.into_iter().any(|d| !d.kept && d.identity == entry.identity))
+    }
+
+    fn missing(
+        &mut self,
+        claims: &[Claim],
+        missing: &Departure,
+        resource: &str,
+        entry: Option<&Entry>,
+        out: &mut OverlayReport,
+    ) {
+        let Some(claim) = claims.get(missing.claim) else { return };
+        let file = &self.file.name;
+        let message = format!("{file} lacks what this claims: {}", told(&missing.difference));
+        let mut finding = self
+            .prover
+            .at_claim(claim, Code::ClaimMissing, message, "claimed here")
+            .resource(resource)
+            .path(shown_path(&missing.difference))
+            .help(format!("Make the change in {file} too, or take the operation out if it is no longer wanted."));
+        if let Some(place) = entry.and_then(|entry| entry.place(self.file, &place_before(&missing.difference))) {
+            finding = finding.related(place, "not so here");
+        }
+        let patch = finding.patch.clone().unwrap_or_default();
+        self.prover.findings.add(finding);
+        if let Some(against) = &mut out.against {
+            let departure = report_departure(resource, &missing.difference, None);
+            against.missing.push(Missing { patch, departure });
+        }
+    }
+}
+
+/// The way to a difference in the document after, as far as it leads there; to the text that it lies in, if it does.
+fn place_after(difference: &Difference) -> Vec<String> {
+    leads(difference, |item| item.after)
+}
+
+/// The way to a difference in the document before, as far as it leads there.
+fn place_before(difference: &Difference) -> Vec<String> {
+    leads(difference, |item| item.before)
+}
+
+fn leads(difference: &Difference, index: impl Fn(&crate::diff::Item) -> Option<usize>) -> Vec<String> {
+    let path = difference.within.as_ref().map_or(&difference.path, |within| &within.path);
+    let at = path.steps().into_iter().map_while(|step| match step {
+        crate::diff::Step::Key(key) => Some(At::Key(key)),
+        crate::diff::Step::Item(item) => index(item).map(At::Index),
+    });
+    plain(&at.collect::<Vec<_>>())
+}
