@@ -3,6 +3,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`yaml`] | documents with byte spans, values as Kubernetes reads them, edits of byte ranges |
+//! | [`adopt`] | an overlay out of a copy that was edited by hand |
 //! | [`change`] | one change of one document, what every editor takes |
 //! | [`config`] | the files that people write for this program, read with places |
 //! | [`patch`] | patches: their files, their paths, and what they do to a value |
@@ -22,6 +23,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
+pub mod adopt;
 pub mod build;
 pub mod change;
 pub mod cli;

@@ -87,7 +87,7 @@ impl Failure {
             Failure::NoSuchPatch { .. } => "Name one of these, or leave the name out.",
             Failure::Usage(_) => "See what `--help` says.",
             Failure::Output(_) => "Check that its disk has room and that it is open.",
-            Failure::Input(_) => "check what writes to it",
+            Failure::Input(_) => "Check what writes to it.",
         }
     }
 

@@ -2,6 +2,7 @@
 //! and its run; what they share of the terminal is in `terminal`, and how a run ends in `end`. What a command does is
 //! done below, by parts that know nothing of any of this.
 
+pub mod adopt;
 pub mod build;
 pub mod diff;
 pub mod end;
@@ -37,6 +38,8 @@ Examples:
   overlay diff overlays/lab       see each change under the name of its patch
   overlay explain overlays/lab    read what departs, and why
   overlay vendor base/net         take in what base.yaml names, and lock it
+  overlay adopt old.yaml --base base/net --to overlays/lab
+                                  derive an overlay from a copy edited by hand
 
 Exit codes: 0 clean, 1 something is wrong in the content of a file, 2 could not run."
 )]
@@ -73,6 +76,7 @@ enum Command {
     Diff(diff::DiffArgs),
     Explain(explain::ExplainArgs),
     Vendor(vendor::VendorArgs),
+    Adopt(adopt::AdoptArgs),
 }
 
 /// What a command works with.
@@ -138,6 +142,7 @@ fn run(command: &Command, context: &mut Context) -> Result<End, Failure> {
         Command::Diff(args) => diff::run(args, context),
         Command::Explain(args) => explain::run(args, context),
         Command::Vendor(args) => vendor::run(args, context),
+        Command::Adopt(args) => adopt::run(args, context),
     }
 }
 

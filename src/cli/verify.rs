@@ -134,7 +134,7 @@ fn unopened(folder: &Path, findings: Findings) -> OverlayReport {
     OverlayReport { name: path.clone(), path, findings: findings.into_vec(), ..OverlayReport::default() }
 }
 
-fn as_overlay(subject: &Subject, today: Date) -> Overlay<'_> {
+pub(super) fn as_overlay(subject: &Subject, today: Date) -> Overlay<'_> {
     let Subject { folder, layer, plan, images } = subject;
     Overlay { folder: &folder.name, layer, plan, images, today }
 }

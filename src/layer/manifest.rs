@@ -35,7 +35,9 @@ pub struct Entry {
 /// Reads every document that has content. `None` and findings where one cannot be read.
 pub fn read(source: &Arc<Source>, findings: &mut Findings) -> Option<Vec<Entry>> {
     let begins = source.text.trim_start_matches('\u{feff}').trim_start();
-    if begins.starts_with('{') && let Some(ranges) = json_values(&source.text) {
+    if begins.starts_with('{')
+        && let Some(ranges) = json_values(&source.text)
+    {
         return ranges.into_iter().map(|range| findings.keep(json(source, range))).collect();
     }
     let pieces = stream::split(&source.text).into_iter().filter(|piece| piece.content);
@@ -169,8 +171,7 @@ mod tests {
         entries.iter().map(|entry| entry.identity.to_string()).collect()
     }
 
-    const LIST: &str =
-        r#"{"apiVersion":"v1","kind":"List","items":[{"kind":"A","metadata":{"name":"n"}},{"kind":"B","x":"\ud83d\ude00"}]}"#;
+    const LIST: &str = r#"{"apiVersion":"v1","kind":"List","items":[{"kind":"A","metadata":{"name":"n"}},{"kind":"B","x":"\ud83d\ude00"}]}"#;
 
     #[test]
     fn a_stream_of_yaml_and_json_values_in_a_row_are_documents() {
@@ -203,7 +204,7 @@ mod tests {
             let finding = findings.into_vec().remove(0);
             (finding.message.clone(), finding.place.map(|place| place.line()))
         };
-        assert_eq!(told("a: 1\n---\nb: [\n"), ("f cannot be read as YAML".into(), Some(4)));
+        assert_eq!(told("a: 1\n---\nb: [\n"), ("f cannot be read as YAML".into(), Some(3)));
         assert_eq!(told("{\"a\": 1, \"a\": 2}"), ("f cannot be read as JSON".into(), Some(1)));
     }
 }

@@ -315,7 +315,7 @@ fn climbed(at: &Path, mut ahead: Vec<Step>) -> PathBuf {
 }
 
 /// `to` as seen from the folder `from`; both absolute, without links.
-fn relative(from: &Path, to: &Path) -> PathBuf {
+pub(crate) fn relative(from: &Path, to: &Path) -> PathBuf {
     let common = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
     let up = from.components().skip(common).map(|_| Component::ParentDir);
     up.chain(to.components().skip(common)).collect()

@@ -135,7 +135,7 @@ impl Holder<'_, '_> {
             if self.live && part.is_some() && live::is_servers(identity, &odd.difference) {
                 continue;
             }
-            self.whole(part.is_some(), entry.is_some(), &resource, out);
+            Self::whole(part.is_some(), entry.is_some(), &resource, out);
             out.undocumented.push(report_departure(&resource, &odd.difference, None));
             self.undocumented(claims, odd, &resource, part, entry);
         }
@@ -145,7 +145,7 @@ impl Holder<'_, '_> {
     }
 
     /// Lists a document that only one side has.
-    fn whole(&self, in_base: bool, in_file: bool, resource: &str, out: &mut OverlayReport) {
+    fn whole(in_base: bool, in_file: bool, resource: &str, out: &mut OverlayReport) {
         let Some(against) = &mut out.against else { return };
         match (in_base, in_file) {
             (true, false) => against.lacks.push(resource.to_owned()),

@@ -167,7 +167,8 @@ fn is_filled<'v>(kind: &str, place: &mut Vec<&'v str>, value: &'v Value) -> bool
     let views = views(kind, place);
     let filled = FILLED.iter().any(|(of, path)| views.iter().any(|(kind, place)| fits(of, kind) && is_at(place, path)));
     let default = DEFAULTS.iter().any(|(of, path, text)| {
-        views.iter().any(|(kind, place)| fits(of, kind) && is_at(place, path)) && value.to_string() == *text
+        views.iter().any(|(kind, place)| fits(of, kind) && is_at(place, path))
+            && serde_json::from_str::<Value>(text).is_ok_and(|default| default == *value)
     });
     if filled || default {
         return true;

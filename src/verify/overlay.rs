@@ -26,8 +26,8 @@ use crate::patch::Patch;
 use crate::patch::model::{Effect, Op, Operation, Upstream};
 use crate::patch::path::Path;
 use crate::report::{self, BaseReport, BaseState, ChangeKind, Documents, OverlayReport, PatchReport};
-use crate::yaml::load;
 use crate::resource::Target;
+use crate::yaml::load;
 use reading::{BaseDocument, Hit, ResultDocument};
 
 /// What is looked at.
@@ -490,8 +490,14 @@ pub(super) fn claims(plan: &Plan, hits: Hits<'_>) -> Vec<Claim> {
     for (number, scoped) in plan.patches.iter().enumerate() {
         for (change, what) in scoped.patch.changes.iter().enumerate() {
             for hit in hits(&scoped.scope, &what.target, &claims) {
-                let claim =
-                    |operation, act| Claim { document: hit.document, patch: number, change, operation, within: None, act };
+                let claim = |operation, act| Claim {
+                    document: hit.document,
+                    patch: number,
+                    change,
+                    operation,
+                    within: None,
+                    act,
+                };
                 match &what.effect {
                     Effect::Delete => claims.push(claim(0, hit.deletion())),
                     Effect::Edit { within, operations } => {

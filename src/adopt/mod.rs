@@ -1,0 +1,339 @@
+//! An overlay out of a copy that was edited by hand: one patch for each departure, its reason left open.
+//!
+//! What is written here is tried before anyone sees it: the patches are read, built on the base, and must give the very
+//! documents of the copy. Where a patch that follows the differences closely does not, one that replaces more does.
+//! Nothing here touches the disk.
+
+mod comments;
+mod family;
+mod operations;
+mod write;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::build;
+use crate::config::Findings;
+use crate::diag::{Code, Diagnostic, Source};
+use crate::diff::{Document, pair_documents};
+use crate::layer::digest;
+use crate::layer::manifest::{self, Entry};
+use crate::layer::plan::{Plan, Scoped};
+use crate::patch::Patch;
+use crate::resource::Identity;
+use comments::Comments;
+use family::{Names, Placed, families, slug};
+use operations::{Act, Level, Operation, operations};
+use write::{Change, PatchFile};
+
+/// What is adopted.
+#[derive(Debug)]
+pub struct Adoption<'a> {
+    /// The documents and patches that the overlay stands on; of an overlay that is added to, its own too.
+    pub plan: Plan,
+    /// What they give: the text that the copy is compared with.
+    pub before: &'a Arc<Source>,
+    /// The copy.
+    pub file: &'a Arc<Source>,
+    /// Names that patches of the overlay have already.
+    pub taken: HashSet<String>,
+}
+
+/// The files of an adopted overlay.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Adopted {
+    /// The patches, in the order in which they apply.
+    pub patches: Vec<File>,
+    /// Documents that only the copy has.
+    pub resources: Vec<File>,
+}
+
+/// A file that is to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its path in the overlay's folder.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+    /// What it is for, in a line.
+    pub summary: String,
+}
+
+/// The patches and resources that make the copy of what is there. `None` and findings where there are none.
+pub fn adopt(adoption: Adoption<'_>, findings: &mut Findings) -> Option<Adopted> {
+    let before = manifest::read(adoption.before, findings)?;
+    let after = manifest::read(adoption.file, findings)?;
+    let lists = |entries: &[Entry]| entries.iter().any(|entry| manifest::is_list(&entry.identity));
+    // Where both are Lists they stay Lists; `kubectl get` puts into a List what was none.
+    let opens = lists(&after) && !lists(&before);
+    let after = if opens { manifest::flatten(after) } else { after };
+    let mut adopter = Adopter::new(adoption, before, after);
+    loop {
+        let files = adopter.write(findings)?;
+        let mut tried = Findings::new();
+        let wrong = adopter.wrong(&files, &mut tried);
+        if wrong.is_empty() {
+            return Some(files);
+        }
+        if !adopter.coarsen(&wrong) {
+            findings.add(adopter.refused(&wrong));
+            findings.extend(tried.into_vec().into_iter().filter(Diagnostic::is_error));
+            return None;
+        }
+    }
+}
+
+/// The overlay.yaml of a new overlay.
+pub fn overlay_file(name: &str, description: &str, base: &str, adopted: &Adopted) -> String {
+    let paths = |files: &[File]| files.iter().map(|file| file.path.clone()).collect::<Vec<_>>();
+    write::overlay(name, description, base, &paths(&adopted.resources), &paths(&adopted.patches))
+}
+
+struct Adopter<'a> {
+    plan: Plan,
+    /// How many patches the plan has of its own.
+    given: usize,
+    before_source: &'a Arc<Source>,
+    file: &'a Arc<Source>,
+    taken: HashSet<String>,
+    before: Vec<Entry>,
+    after: Vec<Entry>,
+    pairs: Vec<(Option<usize>, Option<usize>)>,
+    /// By the index of a pair.
+    levels: Vec<Level>,
+    /// Which pairs each patch is about, by the patch's name.
+    about: HashMap<String, Vec<usize>>,
+}
+
+impl<'a> Adopter<'a> {
+    fn new(adoption: Adoption<'a>, before: Vec<Entry>, after: Vec<Entry>) -> Adopter<'a> {
+        let pairs = pair_documents(&as_documents(&before), &as_documents(&after), &[]);
+        let levels = vec![Level::Families; pairs.len()];
+        Adopter {
+            given: adoption.plan.patches.len(),
+            plan: adoption.plan,
+            before_source: adoption.before,
+            file: adoption.file,
+            taken: adoption.taken,
+            before,
+            after,
+            pairs,
+            levels,
+            about: HashMap::new(),
+        }
+    }
+    /// Writes the patches at the present levels.
+    fn write(&mut self, findings: &mut Findings) -> Option<Adopted> {
+        self.about.clear();
+        let mut names = Names(self.taken.clone());
+        let placed = self.placed();
+        let mut patches = Vec::new();
+        for family in families(&placed) {
+            let members: Vec<&Placed> = family.iter().filter_map(|index| placed.get(*index)).collect();
+            patches.extend(self.patch(&members, &mut names, findings)?);
+        }
+        patches.extend(self.deletions(&mut names, findings)?);
+        Some(Adopted { patches, resources: self.resources() })
+    }
+
+    /// The operations of every pair that differs. A pair that no operations could be found for goes to the next level
+    /// at once; at the last there always are some.
+    fn placed(&mut self) -> Vec<Placed> {
+        let mut out = Vec::new();
+        for (index, (before, after)) in self.pairs.iter().enumerate() {
+            let (Some(before), Some(after)) =
+                (before.and_then(|at| self.before.get(at)), after.and_then(|at| self.after.get(at)))
+            else {
+                continue;
+            };
+            let Some(level) = self.levels.get_mut(index) else { continue };
+            let found = loop {
+                match (operations(&before.value, &after.value, *level), level.coarser()) {
+                    (None, Some(coarser)) => *level = coarser,
+                    (found, _) => break found.unwrap_or_default(),
+                }
+            };
+            out.extend(found.into_iter().map(|operation| Placed { document: index, level: *level, operation }));
+        }
+        out
+    }
+
+    fn patch(&mut self, members: &[&Placed], names: &mut Names, findings: &mut Findings) -> Option<Vec<File>> {
+        let Some(first) = members.first() else { return Some(Vec::new()) };
+        let name = names.of_operation(&first.operation);
+        let mut comments: Vec<String> = Vec::new();
+        let mut changes: Vec<(usize, Change<'_>)> = Vec::new();
+        for Placed { document, operation, .. } in members {
+            let near = self.comments(*document, operation);
+            for comment in near.above {
+                if !comments.contains(&comment) {
+                    comments.push(comment);
+                }
+            }
+            let goes_on = changes.last_mut().filter(|(of, change)| {
+                of == document && change.operations.last().is_some_and(|(other, _)| other.within == operation.within)
+            });
+            if let Some((_, change)) = goes_on {
+                change.operations.push((operation, near.trailing));
+            } else {
+                let target = self.target(*document, findings)?;
+                changes.push((*document, Change { target, operations: vec![(operation, near.trailing)] }));
+            }
+        }
+        let about: Vec<usize> = changes.iter().map(|(document, _)| *document).collect();
+        let summary = self.summary(members);
+        let changes = changes.into_iter().map(|(_, change)| change).collect();
+        let file = patch_file(&PatchFile { name: &name, summary, comments, changes });
+        self.about.insert(name, about);
+        Some(Vec::from([file]))
+    }
+
+    /// The patch that takes out what the copy leaves out.
+    fn deletions(&mut self, names: &mut Names, findings: &mut Findings) -> Option<Vec<File>> {
+        let gone: Vec<usize> =
+            self.pairs.iter().enumerate().filter(|(_, pair)| pair.1.is_none()).map(|(index, _)| index).collect();
+        if gone.is_empty() {
+            return Some(Vec::new());
+        }
+        let target = |index: &usize| Some(Change { target: self.target(*index, findings)?, operations: Vec::new() });
+        let changes: Option<Vec<Change<'_>>> = gone.iter().map(target).collect();
+        let summary = match gone.as_slice() {
+            [one] => format!("Leave out {}", self.name(*one)),
+            _ => format!("Leave out {} documents", gone.len()),
+        };
+        let name = names.unique("left-out");
+        let file = patch_file(&PatchFile { name: &name, summary, comments: Vec::new(), changes: changes? });
+        self.about.insert(name, gone);
+        Some(Vec::from([file]))
+    }
+
+    fn resources(&self) -> Vec<File> {
+        let mut names = Names::default();
+        let new = self.pairs.iter().filter(|pair| pair.0.is_none()).filter_map(|pair| self.after.get(pair.1?));
+        new.map(|entry| {
+            let identity = &entry.identity;
+            let name = names.unique(&slug(&format!("{}-{}", identity.kind, identity.name)));
+            let whole = self.file.text.get(entry.range.clone()).filter(|_| entry.prefix.is_empty());
+            let is_yaml = |text: &&str| !text.trim_start_matches('\u{feff}').trim_start().starts_with('{');
+            let text = whole.filter(is_yaml).map_or_else(|| write::document(&entry.value), with_line_break);
+            File { path: format!("resources/{name}.yaml"), text, summary: identity.to_string() }
+        })
+        .collect()
+    }
+
+    fn target(&self, pair: usize, findings: &mut Findings) -> Option<Value> {
+        let documents: Vec<(Identity, &Value)> =
+            self.before.iter().map(|entry| (entry.identity.clone(), &entry.value)).collect();
+        let target = self.pairs.get(pair).and_then(|pair| write::target(&documents, pair.0?));
+        if target.is_none() {
+            let message = format!("no target means {} alone, so that no patch can be written for it", self.name(pair));
+            let help = "Two documents of the base have one identity. Leave one out by `keep` in base.yaml.";
+            findings.add(Diagnostic::new(Code::TargetCount, message).help(help));
+        }
+        target
+    }
+
+    fn name(&self, pair: usize) -> String {
+        let Some((before, after)) = self.pairs.get(pair) else { return String::new() };
+        let entry = before.and_then(|at| self.before.get(at)).or(after.and_then(|at| self.after.get(at)));
+        entry.map(|entry| entry.identity.to_string()).unwrap_or_default()
+    }
+
+    fn comments(&self, pair: usize, operation: &Operation) -> Comments {
+        let Some((Some(before), Some(after))) = self.pairs.get(pair) else { return Comments::default() };
+        let (Some(before), Some(after)) = (self.before.get(*before), self.after.get(*after)) else {
+            return Comments::default();
+        };
+        let upstream = self.before_source.text.get(before.range.clone()).unwrap_or_default();
+        comments::near(upstream, after, self.file, operation)
+    }
+
+    fn summary(&self, members: &[&Placed]) -> String {
+        let Some(first) = members.first() else { return String::new() };
+        let verb = match first.operation.act {
+            Act::Add(_) => "Add",
+            Act::Replace { .. } => "Change",
+            Act::Remove { .. } => "Take out",
+            Act::Move { .. } => "Move",
+        };
+        let place = &first.operation.path;
+        let what = match members.len() {
+            1 => place.to_string(),
+            count => format!("{place} and {} more {}", count - 1, if count == 2 { "place" } else { "places" }),
+        };
+        format!("{verb} {what} in {}", self.name(first.document))
+    }
+
+    /// The pairs that the patches do not make equal.
+    fn wrong(&mut self, adopted: &Adopted, tried: &mut Findings) -> Vec<usize> {
+        self.plan.patches.truncate(self.given);
+        let scope = 0..self.plan.documents.len();
+        for file in &adopted.patches {
+            let read = Patch::read(&Source::new(file.path.clone(), file.text.clone()), tried);
+            self.plan.patches.extend(read.map(|patch| Scoped { patch: Arc::new(patch), scope: scope.clone() }));
+        }
+        let built = if tried.has_errors() { None } else { build::build(&self.plan, &[], tried) };
+        let Some(built) = built else { return self.blamed(tried) };
+        let result = manifest::read(&Source::new("the result", built.text), tried).unwrap_or_default();
+        let mut digests: HashMap<String, usize> = HashMap::new();
+        for entry in result {
+            *digests.entry(digest::content(&entry.value)).or_default() += 1;
+        }
+        let paired = self.pairs.iter().enumerate().filter(|(_, pair)| pair.0.is_some());
+        let mut is_there = |after: &Entry| match digests.get_mut(&digest::content(&after.value)) {
+            Some(count) if *count > 0 => {
+                *count -= 1;
+                true
+            }
+            _ => false,
+        };
+        let missing =
+            paired.filter(|(_, pair)| pair.1.and_then(|at| self.after.get(at)).is_some_and(|after| !is_there(after)));
+        missing.map(|(index, _)| index).collect()
+    }
+
+    /// The pairs of the patches that failed; all, where that is not known.
+    fn blamed(&self, tried: &Findings) -> Vec<usize> {
+        let failed = tried.iter().filter(|finding| finding.is_error()).filter_map(|finding| finding.patch.as_ref());
+        let mut pairs: Vec<usize> = failed.filter_map(|name| self.about.get(name)).flatten().copied().collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        if pairs.is_empty() { (0..self.pairs.len()).collect() } else { pairs }
+    }
+
+    /// Goes to a coarser level for those pairs; false where none of them has one.
+    fn coarsen(&mut self, pairs: &[usize]) -> bool {
+        let mut any = false;
+        for pair in pairs {
+            if let Some(level) = self.levels.get_mut(*pair)
+                && let Some(coarser) = level.coarser()
+            {
+                *level = coarser;
+                any = true;
+            }
+        }
+        any
+    }
+
+    fn refused(&self, wrong: &[usize]) -> Diagnostic {
+        let names: Vec<String> = wrong.iter().take(5).map(|pair| self.name(*pair)).collect();
+        let message = format!("no patch was found that makes {} what {} says", names.join(", "), self.file.name);
+        Diagnostic::new(Code::EditRefused, message)
+            .note("Nothing was written.")
+            .help("Say with what follows why the last try failed, or write the patch by hand.")
+    }
+}
+
+fn as_documents(entries: &[Entry]) -> Vec<Document<'_>> {
+    entries.iter().map(|entry| Document { identity: entry.identity.clone(), value: &entry.value }).collect()
+}
+
+fn patch_file(file: &PatchFile<'_>) -> File {
+    File { path: format!("patches/{}.yaml", file.name), text: write::patch(file), summary: file.summary.clone() }
+}
+
+fn with_line_break(text: &str) -> String {
+    if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
+}

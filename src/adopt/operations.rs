@@ -1,0 +1,605 @@
+//! From the differences between two documents to operations that make one of the other.
+//!
+//! Values inside items and mappings come first, while every index is still that of the document before; then the lists,
+//! the innermost first: what goes, and then, from the first item to the last, what is new or stands elsewhere. Each
+//! operation is made on a copy at once, so that its path names what is there when its turn comes.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::change::{Action, Change, New, apply_edits};
+use crate::diff::{Difference, Item, Step, What, diff_values, selector};
+use crate::embedded::{self, Language};
+use crate::patch::path::{Path, Segment};
+
+/// How closely operations follow the differences. Where the close ones do not make the document, the next level does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    /// Every difference is an operation of its own, and those of one kind are one patch.
+    Families,
+    /// Every difference is an operation of its own, in the order in which they were found.
+    Single,
+    /// A list whose items come, go or move is replaced as a whole.
+    Lists,
+    /// Values of the document's top level are replaced as a whole.
+    Top,
+}
+
+impl Level {
+    /// The next one.
+    pub(super) fn coarser(self) -> Option<Level> {
+        match self {
+            Level::Families => Some(Level::Single),
+            Level::Single => Some(Level::Lists),
+            Level::Lists => Some(Level::Top),
+            Level::Top => None,
+        }
+    }
+}
+
+/// What an operation does.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Act {
+    Add(Value),
+    Replace { was: Value, value: Value },
+    Remove { was: Value },
+    Move { from: Path },
+}
+
+/// One operation of a patch that is to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Operation {
+    pub(super) act: Act,
+    /// Where, in keyed form where the items have keys.
+    pub(super) path: Path,
+    /// The embedded text that the path leads into.
+    pub(super) within: Option<(Path, Language)>,
+    /// The innermost list on the way, in keyed form, and how many segments of `path` lead to the item in it.
+    pub(super) item: Option<usize>,
+    /// Whether the path holds whatever is done before it: no index on it, no item put behind another.
+    pub(super) stable: bool,
+    /// Where the new value stands in the edited document; in the embedded text's string, for one in it.
+    pub(super) place: Option<Vec<String>>,
+}
+
+/// The operations that make `after` of `before`; `None` where this level has none that do.
+pub(super) fn operations(before: &Value, after: &Value, level: Level) -> Option<Vec<Operation>> {
+    let mut maker = Maker { now: before.clone(), after, out: Vec::new(), inside: false };
+    if level == Level::Top {
+        maker.top(before);
+    } else {
+        maker.follow(diff_values(before, after, &|_| None), level);
+    }
+    (maker.now == *after).then_some(maker.out)
+}
+
+/// What happens to one list.
+#[derive(Debug, Default)]
+struct ListEdit {
+    after: Vec<String>,
+    removed: Vec<usize>,
+    added: Vec<usize>,
+    moved: Vec<(usize, usize)>,
+}
+
+/// An item of a list: by its index before, or new, by its index after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Id {
+    Old(usize),
+    New(usize),
+}
+
+struct Maker<'v> {
+    now: Value,
+    after: &'v Value,
+    out: Vec<Operation>,
+    /// Whether the value is that of an embedded text, which embeds nothing further.
+    inside: bool,
+}
+
+/// An embedded text: where it is before and after, and its language.
+type Text = (Vec<String>, Vec<String>, Language);
+
+impl Maker<'_> {
+    fn follow(&mut self, differences: Vec<Difference>, level: Level) {
+        let mut lists: BTreeMap<Vec<String>, ListEdit> = BTreeMap::new();
+        let mut rest = Vec::new();
+        for difference in differences {
+            match list_of(&difference) {
+                Some((list, after)) => {
+                    let edit = lists.entry(list).or_insert_with(|| ListEdit { after, ..ListEdit::default() });
+                    edit.note(&difference);
+                }
+                None => rest.push(difference),
+            }
+        }
+        let whole: Vec<Vec<String>> = if level >= Level::Lists { outermost(&lists) } else { Vec::new() };
+        let mut texts: Vec<Text> = Vec::new();
+        for difference in rest {
+            let steps = difference.within.as_ref().map_or(&difference.path, |w| &w.path).steps();
+            let (before, after) = (before(&steps), after(&steps));
+            if whole.iter().any(|list| before.starts_with(list)) {
+                continue;
+            }
+            match difference.within {
+                Some(within) => {
+                    if !texts.iter().any(|(known, ..)| *known == before) {
+                        texts.push((before, after, within.language));
+                    }
+                }
+                None => self.value(&before, after, &difference.what),
+            }
+        }
+        for text in &texts {
+            self.text(text);
+        }
+        if level >= Level::Lists {
+            for list in whole {
+                let after = lists.get(&list).map(|edit| edit.after.clone()).unwrap_or_default();
+                self.set(&list, &after);
+            }
+            return;
+        }
+        let mut lists: Vec<_> = lists.into_iter().collect();
+        lists.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
+        for (path, edit) in &lists {
+            self.list(path, edit);
+        }
+    }
+
+    /// The values of the top level, each as a whole.
+    fn top(&mut self, before: &Value) {
+        let (Value::Object(old), Value::Object(new)) = (before, self.after) else {
+            return self.set(&[], &[]);
+        };
+        let keys: Vec<&String> = old.keys().chain(new.keys().filter(|key| !old.contains_key(*key))).collect();
+        for key in keys.into_iter().filter(|key| old.get(*key) != new.get(*key)) {
+            let path = vec![key.clone()];
+            self.set(&path, &path);
+        }
+    }
+
+    /// Gives a place the value that it has in the document after: none, where there is none.
+    fn set(&mut self, path: &[String], after: &[String]) {
+        let old = at(&self.now, path).cloned();
+        let new = at(self.after, after).cloned();
+        let what = match (old, new) {
+            (Some(before), Some(after)) => What::Replaced { before, after },
+            (Some(before), None) => What::Removed(before),
+            (None, Some(after)) => What::Added(after),
+            (None, None) => return,
+        };
+        self.value(path, after.to_vec(), &what);
+    }
+
+    /// A difference that is not one of a list's items.
+    fn value(&mut self, path: &[String], place: Vec<String>, what: &What) {
+        let (keyed, stable) = keyed(&self.now, path);
+        let act = match what {
+            What::Added(value) => Act::Add(value.clone()),
+            What::Removed(was) => Act::Remove { was: was.clone() },
+            What::Replaced { before, after } => Act::Replace { was: before.clone(), value: after.clone() },
+            What::Moved { .. } => return,
+        };
+        put(&mut self.now, path, &act);
+        let place = (!matches!(act, Act::Remove { .. })).then_some(place);
+        let item = innermost_item(&self.now, path);
+        self.out.push(Operation { act, path: keyed, within: None, item, stable, place });
+    }
+
+    /// A string that embeds a text: changed inside, where that gives the very text, or as a whole.
+    fn text(&mut self, (path, after, language): &Text) {
+        let (Some(Value::String(old)), Some(Value::String(new))) = (at(&self.now, path), at(self.after, after)) else {
+            return;
+        };
+        let inner = (!self.inside).then(|| inner_operations(*language, old, new)).flatten();
+        let Some(inner) = inner else { return self.set(path, after) };
+        let (keyed, stable) = keyed(&self.now, path);
+        let value = Value::String(new.clone());
+        put(&mut self.now, path, &Act::Replace { was: Value::Null, value });
+        self.out.extend(inner.into_iter().map(|operation| Operation {
+            within: Some((keyed.clone(), *language)),
+            stable: stable && operation.stable,
+            place: Some(after.clone()),
+            ..operation
+        }));
+    }
+
+    fn list(&mut self, path: &[String], edit: &ListEdit) {
+        let Some(Value::Array(items)) = at(self.after, &edit.after) else { return };
+        let Some(Value::Array(old)) = at(&self.now, path) else { return };
+        let mut order: Vec<Id> = (0..old.len()).map(Id::Old).collect();
+        let wanted = edit.order(old.len(), items.len());
+        for &gone in &edit.removed {
+            let Some(index) = order.iter().position(|id| *id == Id::Old(gone)) else { continue };
+            let was = at(&self.now, &with(path, index)).cloned().unwrap_or_default();
+            self.item(path, index, Act::Remove { was }, None);
+            order.remove(index);
+        }
+        for (to, id) in wanted.iter().enumerate() {
+            let stays = |id: &Id| matches!(id, Id::Old(from) if !edit.moved.iter().any(|(moved, _)| moved == from));
+            if stays(id) {
+                continue;
+            }
+            let place = Some(with(&edit.after, to));
+            let behind = |order: &[Id]| {
+                let before = to.checked_sub(1).and_then(|to| wanted.get(to));
+                before.and_then(|before| order.iter().position(|id| id == before)).map_or(0, |at| at + 1)
+            };
+            match *id {
+                Id::New(new) => {
+                    let index = behind(&order);
+                    let value = items.get(new).cloned().unwrap_or_default();
+                    self.item(path, index, Act::Add(value), place);
+                    order.insert(index, *id);
+                }
+                Id::Old(_) => {
+                    let Some(from) = order.iter().position(|other| other == id) else { continue };
+                    order.remove(from);
+                    let index = behind(&order);
+                    order.insert(index, *id);
+                    if index != from {
+                        self.shift(path, from, index, place);
+                    }
+                }
+            }
+        }
+    }
+
+    /// An item that goes, or one that comes before the one at that index.
+    fn item(&mut self, list: &[String], index: usize, act: Act, place: Option<Vec<String>>) {
+        let (path, stable) = self.position(list, index);
+        let item = Some(path.segments().len());
+        put(&mut self.now, &with(list, index), &act);
+        self.out.push(Operation { act, path, within: None, item, stable, place });
+    }
+
+    fn shift(&mut self, list: &[String], from: usize, to: usize, place: Option<Vec<String>>) {
+        let (source, _) = keyed(&self.now, &with(list, from));
+        let Some(Value::Array(items)) = at_mut(&mut self.now, list) else { return };
+        let moved = items.remove(from);
+        let (path, _) = self.position(list, to);
+        let Some(Value::Array(items)) = at_mut(&mut self.now, list) else { return };
+        items.insert(to.min(items.len()), moved);
+        let item = Some(path.segments().len());
+        self.out.push(Operation { act: Act::Move { from: source }, path, within: None, item, stable: false, place });
+    }
+
+    /// A position in a list: its item's selector, or `-` behind the last.
+    fn position(&self, list: &[String], index: usize) -> (Path, bool) {
+        match at(&self.now, list) {
+            Some(Value::Array(items)) if index >= items.len() => {
+                let (mut path, stable) = keyed(&self.now, list);
+                path.push(Segment::Key("-".to_owned()));
+                (path, stable)
+            }
+            _ => keyed(&self.now, &with(list, index)),
+        }
+    }
+}
+
+impl ListEdit {
+    fn note(&mut self, difference: &Difference) {
+        match (difference.path.last(), &difference.what) {
+            (_, What::Moved { from, to }) => self.moved.push((*from, *to)),
+            (Some(Step::Item(Item { after: Some(index), .. })), What::Added(_)) => self.added.push(*index),
+            (Some(Step::Item(Item { before: Some(index), .. })), What::Removed(_)) => self.removed.push(*index),
+            _ => {}
+        }
+    }
+
+    /// The list after, each item by what it was before.
+    fn order(&self, before: usize, after: usize) -> Vec<Id> {
+        let mut out: Vec<Option<Id>> = vec![None; after];
+        let mut left: Vec<bool> = vec![true; before];
+        let mut set = |to: usize, id: Id| {
+            if let Some(slot) = out.get_mut(to) {
+                *slot = Some(id);
+            }
+            if let Id::Old(from) = id
+                && let Some(left) = left.get_mut(from)
+            {
+                *left = false;
+            }
+        };
+        self.added.iter().for_each(|&index| set(index, Id::New(index)));
+        self.moved.iter().for_each(|&(from, to)| set(to, Id::Old(from)));
+        self.removed.iter().for_each(|&index| {
+            if let Some(left) = left.get_mut(index) {
+                *left = false;
+            }
+        });
+        let mut stays = left.iter().enumerate().filter(|(_, left)| **left).map(|(index, _)| Id::Old(index));
+        out.into_iter().filter_map(|slot| slot.or_else(|| stays.next())).collect()
+    }
+}
+
+/// The list that a difference is one of the items of: where it is before and after.
+fn list_of(difference: &Difference) -> Option<(Vec<String>, Vec<String>)> {
+    if difference.within.is_some() || matches!(difference.what, What::Replaced { .. }) {
+        return None;
+    }
+    let steps = difference.path.steps();
+    match steps.split_last() {
+        Some((Step::Item(_), list)) => Some((before(list), after(list))),
+        _ => None,
+    }
+}
+
+/// The lists that lie in no other of them.
+fn outermost(lists: &BTreeMap<Vec<String>, ListEdit>) -> Vec<Vec<String>> {
+    let mut found: Vec<Vec<String>> = Vec::new();
+    for path in lists.keys() {
+        if !found.iter().any(|list| path.starts_with(list)) {
+            found.push(path.clone());
+        }
+    }
+    found
+}
+
+fn before(steps: &[&Step]) -> Vec<String> {
+    tokens(steps, |item| item.before)
+}
+
+fn after(steps: &[&Step]) -> Vec<String> {
+    tokens(steps, |item| item.after)
+}
+
+fn tokens(steps: &[&Step], index: impl Fn(&Item) -> Option<usize>) -> Vec<String> {
+    let token = |step: &&Step| match step {
+        Step::Key(key) => Some(key.clone()),
+        Step::Item(item) => index(item).map(|index| index.to_string()),
+    };
+    steps.iter().map_while(token).collect()
+}
+
+/// The operations inside a text that give exactly the other text; `None` where there are none, because the two differ in
+/// more than what they mean.
+fn inner_operations(language: Language, before: &str, after: &str) -> Option<Vec<Operation>> {
+    let old = embedded::read(language, before).ok()?;
+    let new = embedded::read(language, after).ok()?;
+    let mut maker = Maker { now: old.clone(), after: &new, out: Vec::new(), inside: true };
+    maker.follow(diff_values(&old, &new, &|_| None), Level::Families);
+    let mut text = before.to_owned();
+    let mut value = old;
+    for operation in &maker.out {
+        for (action, path) in plain_steps(&mut value, operation)? {
+            let action = match &action {
+                Act::Add(value) => Action::Add(New { value, spelled: None, comment: None }),
+                Act::Replace { value, .. } => Action::Replace(New { value, spelled: None, comment: None }),
+                Act::Remove { .. } => Action::Remove,
+                Act::Move { .. } => return None,
+            };
+            let edits = embedded::edit(language, &text, &Change { action, path: &path }).ok()?;
+            text = apply_edits(&text, &edits);
+        }
+    }
+    (text == after).then_some(maker.out)
+}
+
+/// An operation on a value as plain steps, made on it.
+fn plain_steps(value: &mut Value, operation: &Operation) -> Option<Vec<(Act, Vec<String>)>> {
+    let mut steps = Vec::new();
+    let mut act = operation.act.clone();
+    if let Act::Move { from } = &operation.act {
+        let from = resolve(value, from)?;
+        let moved = at(value, &from)?.clone();
+        let remove = Act::Remove { was: moved.clone() };
+        put(value, &from, &remove);
+        steps.push((remove, from));
+        act = Act::Add(moved);
+    }
+    let path = resolve(value, &operation.path)?;
+    put(value, &path, &act);
+    steps.push((act, path));
+    Some(steps)
+}
+
+/// A keyed path in plain tokens.
+fn resolve(value: &Value, path: &Path) -> Option<Vec<String>> {
+    let mut here = Some(value);
+    let mut out = Vec::new();
+    for segment in path.segments() {
+        let token = match (segment, here) {
+            (Segment::Key(key), Some(Value::Array(items))) if key == "-" => items.len().to_string(),
+            (Segment::Key(key), _) => key.clone(),
+            (selector, Some(Value::Array(items))) => items.iter().position(|item| selects(selector, item))?.to_string(),
+            _ => return None,
+        };
+        here = here.and_then(|value| child(value, &token));
+        out.push(token);
+    }
+    Some(out)
+}
+
+fn selects(segment: &Segment, item: &Value) -> bool {
+    let is =
+        |value: Option<&Value>, text: &str| value.and_then(crate::resource::scalar_text).is_some_and(|t| t == text);
+    match segment {
+        Segment::Select(conditions) => conditions.iter().all(|c| is(item.get(&c.key), &c.value)),
+        Segment::Item(text) => is(Some(item), text),
+        Segment::Key(_) | Segment::Each => false,
+    }
+}
+
+/// A plain path in keyed form, and whether no index is left in it.
+fn keyed(value: &Value, path: &[String]) -> (Path, bool) {
+    let mut here = Some(value);
+    let mut keys: Vec<&str> = Vec::new();
+    let mut out = Path::default();
+    let mut stable = true;
+    for token in path {
+        let segment = if let Some(Value::Array(items)) = here {
+            token.parse().ok().and_then(|index| selector(&keys, items, index))
+        } else {
+            keys.push(token);
+            Some(Segment::Key(token.clone()))
+        };
+        stable &= segment.is_some();
+        out.push(segment.unwrap_or_else(|| Segment::Key(token.clone())));
+        here = here.and_then(|value| child(value, token));
+    }
+    (out, stable)
+}
+
+/// How many steps of a path lead to the innermost list item on it.
+fn innermost_item(value: &Value, path: &[String]) -> Option<usize> {
+    let mut here = Some(value);
+    let mut found = None;
+    for (depth, token) in path.iter().enumerate() {
+        if matches!(here, Some(Value::Array(_))) {
+            found = Some(depth + 1);
+        }
+        here = here.and_then(|value| child(value, token));
+    }
+    found
+}
+
+fn with(path: &[String], index: usize) -> Vec<String> {
+    path.iter().cloned().chain([index.to_string()]).collect()
+}
+
+fn child<'v>(value: &'v Value, token: &str) -> Option<&'v Value> {
+    match value {
+        Value::Object(map) => map.get(token),
+        Value::Array(items) => items.get(token.parse::<usize>().ok()?),
+        _ => None,
+    }
+}
+
+fn at<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
+    path.iter().try_fold(value, |value, token| child(value, token))
+}
+
+fn at_mut<'v>(value: &'v mut Value, path: &[String]) -> Option<&'v mut Value> {
+    path.iter().try_fold(value, |value, token| match value {
+        Value::Object(map) => map.get_mut(token),
+        Value::Array(items) => items.get_mut(token.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+/// Makes an operation on a value. What does not fit is left: the value is compared in the end.
+fn put(value: &mut Value, path: &[String], act: &Act) {
+    let new = match act {
+        Act::Add(new) | Act::Replace { value: new, .. } => Some(new.clone()),
+        Act::Remove { .. } => None,
+        Act::Move { .. } => return,
+    };
+    let Some((last, parent)) = path.split_last() else {
+        *value = new.unwrap_or_default();
+        return;
+    };
+    match (at_mut(value, parent), new) {
+        (Some(Value::Object(map)), Some(new)) => {
+            map.insert(last.clone(), new);
+        }
+        (Some(Value::Object(map)), None) => {
+            map.shift_remove(last);
+        }
+        (Some(Value::Array(items)), new) => {
+            let Ok(index) = last.parse::<usize>() else { return };
+            match (new, act) {
+                (Some(new), Act::Add(_)) if index <= items.len() => items.insert(index, new),
+                (Some(new), _) => {
+                    if let Some(item) = items.get_mut(index) {
+                        *item = new;
+                    }
+                }
+                (None, _) if index < items.len() => {
+                    items.remove(index);
+                }
+                (None, _) => {}
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn told(before: &Value, after: &Value, level: Level) -> Vec<String> {
+        let operations = operations(before, after, level).unwrap();
+        let told = |o: &Operation| {
+            let within = o.within.as_ref().map(|(path, _)| format!(" in {path}")).unwrap_or_default();
+            match &o.act {
+                Act::Add(value) => format!("add {}{within} {value}", o.path),
+                Act::Replace { value, .. } => format!("replace {}{within} {value}", o.path),
+                Act::Remove { .. } => format!("remove {}{within}", o.path),
+                Act::Move { from } => format!("move {from} {}", o.path),
+            }
+        };
+        operations.iter().map(told).collect()
+    }
+
+    #[test]
+    fn items_come_go_and_move_by_their_names() {
+        let list = |names: &[&str]| json!({"l": names.iter().map(|n| json!({"name": n})).collect::<Vec<_>>()});
+        let before = list(&["a", "b", "c", "d"]);
+        assert_eq!(
+            told(&before, &list(&["a", "n", "c", "d", "z"]), Level::Families),
+            ["remove /l/[name=b]", "add /l/[name=c] {\"name\":\"n\"}", "add /l/- {\"name\":\"z\"}"]
+        );
+        assert_eq!(told(&before, &list(&["d", "a", "b", "c"]), Level::Families), ["move /l/[name=d] /l/[name=a]"]);
+        assert_eq!(told(&before, &list(&["b", "c", "d", "a"]), Level::Families), ["move /l/[name=a] /l/-"]);
+    }
+
+    #[test]
+    fn every_order_of_every_choice_of_items_is_reached() {
+        let mut seed = 7_u64;
+        let mut next = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(seed >> 33).unwrap() % below
+        };
+        for named in [true, false] {
+            let item = |n: usize| if named { json!({"name": n, "x": 1}) } else { json!(n % 4) };
+            for _ in 0..500 {
+                let before: Vec<Value> = (0..next(7)).map(item).collect();
+                let mut after: Vec<Value> = before.clone();
+                for _ in 0..next(5) {
+                    let len = after.len();
+                    match next(3) {
+                        0 => after.insert(next(len + 1), item(10 + next(9))),
+                        1 if len > 0 => drop(after.remove(next(len))),
+                        _ if len > 0 => {
+                            let moved = after.remove(next(len));
+                            after.insert(next(len), moved);
+                        }
+                        _ => {}
+                    }
+                }
+                let (before, after) = (json!({"l": before}), json!({"l": after}));
+                for level in [Level::Single, Level::Lists, Level::Top] {
+                    assert!(operations(&before, &after, level).is_some(), "{before} → {after}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_is_changed_inside_where_that_gives_the_very_text() {
+        let text = |text: &str| json!({"data": {"a.json": text}});
+        let before = text("{\n  \"a\": 1\n}\n");
+        assert_eq!(
+            told(&before, &text("{\n  \"a\": 1,\n  \"b\": 2\n}\n"), Level::Families),
+            ["add /b in /data/a.json 2"]
+        );
+        assert_eq!(told(&before, &text("{\"a\": 2}"), Level::Families), ["replace /data/a.json \"{\\\"a\\\": 2}\""]);
+    }
+
+    #[test]
+    fn coarser_levels_replace_more_at_once() {
+        let before = json!({"spec": {"l": [1, 2], "x": 1}, "a": 1});
+        let after = json!({"spec": {"l": [2, 3], "x": 2}, "b": 1});
+        assert_eq!(
+            told(&before, &after, Level::Lists),
+            ["replace /spec/x 2", "remove /a", "add /b 1", "replace /spec/l [2,3]"]
+        );
+        assert_eq!(told(&before, &after, Level::Top), ["replace /spec {\"l\":[2,3],\"x\":2}", "remove /a", "add /b 1"]);
+    }
+}

@@ -1,0 +1,211 @@
+//! `overlay adopt`: an overlay out of a copy that was edited by hand.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{ArgGroup, Args};
+
+use super::end::{End, Failure};
+use super::{Context, verify};
+use crate::adopt::{self, Adopted, Adoption};
+use crate::change::{Action, Change, New, apply_edits};
+use crate::config::Findings;
+use crate::diag::visible::visible;
+use crate::diag::{self, Code, Diagnostic, Source};
+use crate::fsio::{self, Entry, Write};
+use crate::layer::overlay::{self, FILE_NAME};
+use crate::layer::plan::Plan;
+use crate::layer::root::{Root, relative};
+use crate::subject::Subject;
+use crate::yaml::edit;
+
+/// Derive an overlay from a copy that was edited by hand
+///
+/// Writes one patch for each departure of FILE from the base, or for each family of departures, with the old values as
+/// guards. The reasons are left as TODO, so that `overlay verify` fails until a person has written them. What is written
+/// was built first: it gives the documents of FILE.
+#[derive(Args, Debug)]
+#[command(
+    group = ArgGroup::new("where").required(true).args(["to", "into"]),
+    after_help = "\
+Examples:
+  overlay adopt old.yaml --base base/net --to overlays/lab
+  overlay adopt old.yaml --into overlays/lab       only what no patch there explains
+  kubectl get ds/agent -o yaml | overlay adopt - --base base/net --to overlays/lab"
+)]
+pub struct AdoptArgs {
+    /// The copy: YAML, JSON, or what `kubectl get -o yaml` prints; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The folder of the base, or of the overlay, that the copy was made of
+    #[arg(long, value_name = "BASE", required_unless_present = "into", conflicts_with = "into")]
+    pub base: Option<PathBuf>,
+    /// The folder of the new overlay; it must not be there yet
+    #[arg(long, value_name = "DIR")]
+    pub to: Option<PathBuf>,
+    /// The folder of an overlay to add patches to
+    #[arg(long, value_name = "DIR")]
+    pub into: Option<PathBuf>,
+}
+
+/// What is written, and which folder it makes of.
+struct Work {
+    folder: PathBuf,
+    overlay_file: String,
+    adopted: Adopted,
+}
+
+/// Adopts, and writes everything in one step.
+pub fn run(args: &AdoptArgs, context: &mut Context) -> Result<End, Failure> {
+    let current = context.current()?;
+    let mut findings = Findings::new();
+    let file = findings.keep(context.input(&args.file)?);
+    let work = match (&file, &args.base, &args.to, &args.into) {
+        (Some(file), Some(base), Some(to), _) => create(context, base, &current.join(to), file, &mut findings)?,
+        (Some(file), _, _, Some(into)) => extend(context, into, file, &mut findings)?,
+        _ => None,
+    };
+    let mut findings = findings.into_vec();
+    diag::sort(&mut findings);
+    let wrong: Vec<_> = findings.into_iter().filter(Diagnostic::is_error).collect();
+    context.terminal.findings(&wrong);
+    let end = End::of(&wrong, false);
+    if let (Some(work), End::Clean) = (work, end) {
+        write(&work, context, &current)?;
+    }
+    Ok(end)
+}
+
+/// A new overlay on a base.
+fn create(
+    context: &Context,
+    base: &Path,
+    to: &Path,
+    file: &Arc<Source>,
+    findings: &mut Findings,
+) -> Result<Option<Work>, Failure> {
+    let current = context.current()?;
+    let root = Root::find(base, context.root.as_deref(), &current)?;
+    let folder = new_folder(to)?;
+    if !folder.starts_with(root.path()) {
+        return Err(Failure::Usage("--to names a folder outside the root"));
+    }
+    let located = match root.locate(base) {
+        Ok(located) => located,
+        Err(error) => {
+            findings.add(error.diagnose(None));
+            return Ok(None);
+        }
+    };
+    let Some(layer) = overlay::load(&root, &located, findings) else { return Ok(None) };
+    let plan = Plan::new(&root, &layer, findings);
+    let built = crate::build::build(&plan, &[], findings);
+    let Some(before) = built.filter(|_| !findings.has_errors()) else { return Ok(None) };
+    let before = Source::new(format!("the documents of {}", located.name), before.text);
+    let adoption = Adoption { plan, before: &before, file, taken: HashSet::new() };
+    let Some(adopted) = adopt::adopt(adoption, findings) else { return Ok(None) };
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let description = format!("Adopted from {}", file.name);
+    let base = relative(&folder, &located.path).to_string_lossy().into_owned();
+    let overlay_file = adopt::overlay_file(&name, &description, &base, &adopted);
+    Ok(Some(Work { folder, overlay_file, adopted }))
+}
+
+/// More patches for an overlay.
+fn extend(
+    context: &Context,
+    into: &Path,
+    file: &Arc<Source>,
+    findings: &mut Findings,
+) -> Result<Option<Work>, Failure> {
+    let root = Root::find(into, context.root.as_deref(), &context.current()?)?;
+    let Some(subject) = Subject::open(&root, into, findings) else { return Ok(None) };
+    let built = subject.build(findings);
+    let (Some(built), Some(overlay)) = (built, subject.overlay()) else { return Ok(None) };
+    let held =
+        crate::verify::against::report(&verify::as_overlay(&subject, context.today()), file, false, Findings::new());
+    let missing = held.findings.into_iter().filter(|finding| finding.code == Code::ClaimMissing);
+    let missing: Vec<_> = missing.collect();
+    if !missing.is_empty() {
+        findings.extend(missing);
+        return Ok(None);
+    }
+    let folder = subject.folder.path.clone();
+    let stem = |name: &String| name.rsplit_once('.').map_or(name.clone(), |(stem, _)| stem.to_owned());
+    let mut taken: HashSet<String> = fsio::names(&folder.join("patches")).iter().map(stem).collect();
+    taken.extend(subject.plan.patches.iter().map(|scoped| scoped.patch.name.value.clone()));
+    let text = overlay.source.text.clone();
+    let before = Source::new(format!("the result of {}", subject.folder.name), built.text);
+    let adoption = Adoption { plan: subject.plan, before: &before, file, taken };
+    let Some(adopted) = adopt::adopt(adoption, findings) else { return Ok(None) };
+    let in_the_way =
+        adopted.resources.iter().find(|new| fsio::entry(&folder.join(&new.path)).is_ok_and(|e| e != Entry::Missing));
+    if in_the_way.is_some() {
+        return Err(Failure::Usage("a file of `resources` is there already, and nothing is overwritten"));
+    }
+    let overlay_file = [("resources", &adopted.resources), ("patches", &adopted.patches)]
+        .into_iter()
+        .try_fold(text, |text, (key, files)| files.iter().try_fold(text, |text, file| listed(&text, key, &file.path)));
+    match overlay_file {
+        Ok(overlay_file) => Ok(Some(Work { folder, overlay_file, adopted })),
+        Err(error) => {
+            let message = format!("overlay.yaml cannot take the new files: {error}");
+            findings.add(Diagnostic::new(Code::EditRefused, message).help("Bring its lists into block form first."));
+            Ok(None)
+        }
+    }
+}
+
+/// An overlay.yaml with one more file in a list of it.
+fn listed(text: &str, key: &str, file: &str) -> Result<String, edit::EditError> {
+    let is_there =
+        crate::yaml::load::load_text(text).is_ok_and(|l| l.value.get(key).is_some_and(serde_json::Value::is_array));
+    let item = serde_json::Value::from(file);
+    let list = serde_json::Value::from(vec![file]);
+    let path: Vec<String> = if is_there { vec![key.to_owned(), "-".to_owned()] } else { vec![key.to_owned()] };
+    let new = New { value: if is_there { &item } else { &list }, spelled: None, comment: None };
+    let edits = edit::edit(text, &Change { action: Action::Add(new), path: &path })?;
+    Ok(apply_edits(text, &edits))
+}
+
+/// Where a folder that is not there yet will be, without symbolic links.
+fn new_folder(to: &Path) -> Result<PathBuf, Failure> {
+    if fsio::entry(to)? != Entry::Missing {
+        return Err(Failure::Usage("--to names what is there already, and nothing is overwritten; see --into"));
+    }
+    let mut ahead = Vec::new();
+    let mut at = to;
+    loop {
+        let (Some(parent), Some(name)) = (at.parent(), at.file_name()) else {
+            return Err(Failure::Usage("--to names no folder"));
+        };
+        ahead.push(name);
+        at = parent;
+        if fsio::entry(at)? != Entry::Missing {
+            let there = fsio::canonical(at)?;
+            return Ok(ahead.into_iter().rev().fold(there, |folder, name| folder.join(name)));
+        }
+    }
+}
+
+fn write(work: &Work, context: &mut Context, current: &Path) -> Result<(), Failure> {
+    let Work { folder, overlay_file, adopted } = work;
+    let files = adopted.patches.iter().chain(&adopted.resources);
+    let mut writes = vec![Write { path: folder.join(FILE_NAME), bytes: overlay_file.as_bytes() }];
+    writes.extend(files.clone().map(|file| Write { path: folder.join(&file.path), bytes: file.text.as_bytes() }));
+    fsio::commit(&writes, &[])?;
+    let shown = folder.strip_prefix(fsio::canonical(current)?).unwrap_or(folder).display().to_string();
+    let shown = visible(&shown);
+    let mut told = format!("wrote {shown}/{FILE_NAME}\n");
+    for file in files {
+        told.push_str(&format!("wrote {shown}/{} ({})\n", visible(&file.path), visible(&file.summary)));
+    }
+    if adopted.patches.is_empty() {
+        told.push_str("the copy has no departures that need a patch\n");
+    } else {
+        told.push_str(&format!("next: write each reason where `why` says TODO, then run `overlay verify {shown}`\n"));
+    }
+    context.terminal.aside(&told);
+    Ok(())
+}
