@@ -60,14 +60,8 @@ const RUN_CASES: &str = "run-";
 
 /// Codes that no case can show yet: they need the network, a mistake of this program, or a file that is held against a
 /// build.
-const WITHOUT_CASE: [Code; 6] = [
-    Code::UpstreamGone,
-    Code::TagMoved,
-    Code::DigestGone,
-    Code::RegistryUnknown,
-    Code::Internal,
-    Code::RenderedStale,
-];
+const WITHOUT_CASE: [Code; 6] =
+    [Code::UpstreamGone, Code::TagMoved, Code::DigestGone, Code::RegistryUnknown, Code::Internal, Code::RenderedStale];
 
 /// The folders of cases by name, without what cases share.
 fn case_folders() -> BTreeMap<String, PathBuf> {
