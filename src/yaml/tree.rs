@@ -471,6 +471,8 @@ impl<'t> Builder<'t> {
         let end = content.end.max(line_end);
         let body = &self.text[line_end..end];
         let trimmed = if keeps {
+            // granit counts the indentation of the line behind in.
+            let body = if end < self.text.len() { body.trim_end_matches([' ', '\t']) } else { body };
             body.strip_suffix("\r\n").or_else(|| body.strip_suffix(['\n', '\r'])).unwrap_or(body)
         } else {
             trim_blank_lines(body)
@@ -655,6 +657,8 @@ mod tests {
     fn block_scalars_have_their_header_and_not_the_blank_lines_behind() {
         assert_eq!(spans("a: |-\n  x\n  y\n\n\nb: 1\n"), ["=a: |-\n  x\n  y\n\n\nb: 1", "/a=|-\n  x\n  y", "/b=1"]);
         assert_eq!(spans("a: |+\n  x\n\nb: 1\n")[1], "/a=|+\n  x\n");
+        assert_eq!(spans("a:\n  b: |+\n    x\n  c: 1\n")[2], "/a/b=|+\n    x");
+        assert_eq!(spans("a:\n  b: |+\n    x \n\n  c: 1\n")[2], "/a/b=|+\n    x \n");
         assert_eq!(spans("g: &a |2 # c\n    t\n")[1], "/g=|2 # c\n    t");
         assert_eq!(spans("g: !!str &a >-\n  t")[1], "/g=>-\n  t");
         assert_eq!(spans("e: |\n\nf: 1\n")[1], "/e=|");

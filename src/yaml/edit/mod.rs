@@ -48,8 +48,9 @@ pub use error::EditError;
 use self::attempt::Attempt;
 use self::compose::{compose, trimmed};
 use self::place::Spot;
-use self::sharing::{Copies, Step};
+use self::sharing::{COPIES, Step};
 use self::source::Source;
+use self::written::Manner;
 use crate::change::{Action, Change, New, TextEdit, apply_edits};
 
 /// How many aliases, merges and doubled keys on the way to one place are put out of it, one after the other.
@@ -96,7 +97,7 @@ fn pointer(path: &[String]) -> String {
 /// The first edits that read back as the value that the change must give.
 fn changed(source: &Source<'_>, change: &Change<'_>, expected: &Value) -> Result<Vec<TextEdit>, EditError> {
     let mut offset = 0;
-    for copies in [Copies::Styled, Copies::Plain] {
+    for copies in COPIES {
         let (before, own, spot) = unshared(source, change, copies)?;
         let own = own.as_ref().unwrap_or(source);
         offset = spot.there.map_or(0, |(node, _)| own.full(node).start.min(source.text.len()));
@@ -123,7 +124,7 @@ fn changed(source: &Source<'_>, change: &Change<'_>, expected: &Value) -> Result
 fn unshared(
     source: &Source<'_>,
     change: &Change<'_>,
-    copies: Copies,
+    copies: Manner,
 ) -> Result<(Vec<TextEdit>, Option<Source<'static>>, Spot), EditError> {
     let layout = habit::layout(source);
     let mut edits = Vec::new();

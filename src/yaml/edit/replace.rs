@@ -123,11 +123,7 @@ impl<'s> Old<'s> {
     /// A scalar or flow collection where either that or what was there has lines of its own.
     fn put_tail(&self, tail: &Tail) -> TextEdit {
         let comment = self.comment();
-        let end = match &comment {
-            Some(comment) if self.is_inline() => comment.end,
-            _ if self.is_block_collection() => self.source.lines().end(self.span.end),
-            _ => self.span.end,
-        };
+        let end = self.end();
         let (start, mut text) = match self.marker {
             Some(marker) if self.is_block_collection() || !self.is_on_marker_line(self.full.start) => {
                 (marker, " ".to_owned())
@@ -149,11 +145,7 @@ impl<'s> Old<'s> {
     /// A block collection.
     fn put_lines(&self, lines: &[String], sequence: bool, layout: Layout) -> TextEdit {
         let comment = self.comment();
-        let end = match &comment {
-            Some(comment) if self.is_inline() => comment.end,
-            _ if self.is_block_collection() => self.source.lines().end(self.span.end),
-            _ => self.span.end,
-        };
+        let end = self.end();
         let comment = comment.map_or("", |comment| self.source.slice(comment));
         let column = self.column(sequence, layout);
         let Some(marker) = self.marker else {
@@ -201,6 +193,14 @@ impl<'s> Old<'s> {
             }
             _ => base + 2,
         }
+    }
+
+    /// Where that ends which gives way to a text with lines of its own: the comment behind it, which is put elsewhere,
+    /// and blanks at the end of its line included.
+    fn end(&self) -> usize {
+        let end = self.span.end.max(self.full.end);
+        let line_is_over = !self.place.is_flow() && self.source.line_is_over(end);
+        if line_is_over && !self.is_block_scalar() { self.source.lines().end(end) } else { end }
     }
 
     /// The comment that stays, with the blanks before it: behind the value, behind the header of a block scalar,

@@ -10,11 +10,11 @@ use super::error::EditError;
 use super::place::{Place, Spot, Way, entry_place, item_place, walk};
 use super::remove::{self, Margin};
 use super::source::Source;
-use super::written::{Room, Written, by_model};
+use super::written::{Manner, Room, Written, write};
 use super::{insert, pointer, replace};
-use crate::change::{Action, Change, TextEdit};
+use crate::change::{Action, Change, Spelled, TextEdit};
 use crate::yaml::load;
-use crate::yaml::spell::{Layout, Model};
+use crate::yaml::spell::Layout;
 use crate::yaml::tree::{Entry, Kind, NodeId};
 
 /// One step towards a place that is not shared.
@@ -25,21 +25,15 @@ pub(super) enum Step {
     Edits(Vec<TextEdit>),
 }
 
-/// How the copy of a shared value is spelled.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Copies {
-    /// In the styles of the original.
-    Styled,
-    /// From the value alone.
-    Plain,
-}
+/// The manners in which the copy of a shared value is spelled, in the order in which they are tried.
+pub(super) const COPIES: [Manner; 3] = [Manner::Respelled, Manner::Canonical, Manner::Flow];
 
 /// Finds the place of a change, or what must be done before it can be made there alone.
 pub(super) fn step(
     source: &Source<'_>,
     change: &Change<'_>,
     layout: Layout,
-    copies: Copies,
+    copies: Manner,
 ) -> Result<Step, EditError> {
     let writer = Copier { source, layout, copies };
     let spot = match walk(source, change.path).map_err(|node| no_such_place(source, change.path, node))? {
@@ -123,15 +117,15 @@ fn stale_entry(source: &Source<'_>, spot: &Spot, path: &[String], removes: bool)
 struct Copier<'s> {
     source: &'s Source<'s>,
     layout: Layout,
-    copies: Copies,
+    copies: Manner,
 }
 
 impl Copier<'_> {
     /// A node's value, written anew.
     fn copy(&self, node: NodeId, room: Room) -> Result<Written, EditError> {
         let value = load::value_of(&self.source.tree, node).map_err(EditError::Unreadable)?;
-        let model = Model { tree: &self.source.tree, node };
-        Ok(by_model(&value, (self.copies == Copies::Styled).then_some(model), room))
+        let original = Spelled { text: &self.source.text, tree: &self.source.tree, node };
+        write(&value, Some(original), self.copies, room).ok_or_else(|| unwritable(self.source, node))
     }
 
     fn write_out(&self, alias: NodeId, place: Place) -> Result<TextEdit, EditError> {
