@@ -5,8 +5,9 @@
 //! Each edit is held to two things. Its meaning is what `json-patch` makes of the document's value. Its bytes lie within
 //! the place: what is between the neighbours of what is changed, and nothing beyond.
 //!
-//! The corpus is not part of this repository: `OVERLAY_SHARED` names the folder that holds it. Large documents are sampled, always alike; with
-//! `OVERLAY_CORPUS_FULL=1` only those above 100 KB are, and less thinly. That is for a build with optimisations.
+//! The corpus is not part of this repository: `OVERLAY_SHARED` names the folder that holds it. Large documents are
+//! sampled, always alike; with `OVERLAY_CORPUS_FULL=1` only those above 100 KB are, and less thinly. That is for a build
+//! with optimisations.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test reads its corpus, and may fail")]
 
 mod probe;

@@ -5,16 +5,16 @@ use serde_json::Value;
 use super::place::{Place, Spot};
 use super::remove::{self, MARGINS, Margin};
 use super::source::Source;
-use super::written::{MANNERS, Manner, Room, Tail, Written, write};
+use super::written::{MANNERS, Manner, Room, Tail, Written, by_model, write};
 use super::{habit, insert, lines, replace};
 use crate::change::{Action, Change, New, TextEdit};
-use crate::yaml::spell;
+use crate::yaml::spell::{self, Model};
 use crate::yaml::tree::{Kind, NodeId, Style};
 
 /// One way to make a change.
 #[derive(Clone, Copy)]
 pub(super) enum Attempt {
-    /// A scalar in the style of the one that is there.
+    /// In the style of what is there: a text as the scalar is, a collection that nobody spelled as the collection is.
     Kept,
     /// The new value spelled in that manner.
     Spelled(Manner),
@@ -61,7 +61,7 @@ impl Attempt {
 
     fn written(self, new: New<'_>, old: Option<(&Source<'_>, NodeId, Place)>, room: Room) -> Option<Written> {
         match self {
-            Attempt::Kept => old.and_then(|(source, node, place)| kept(source, node, place, new.value, room)),
+            Attempt::Kept => old.and_then(|(source, node, place)| kept(source, node, place, new, room)),
             Attempt::Spelled(manner) => write(new.value, new.spelled, manner, room),
             Attempt::Removed(_) => None,
         }
@@ -75,9 +75,18 @@ fn inserts(change: &Change<'_>, spot: &Spot) -> bool {
     spot.there.is_none() || into_list
 }
 
-/// A text in the style of the scalar that it replaces, where it can have that style.
-fn kept(source: &Source<'_>, node: NodeId, place: Place, value: &Value, room: Room) -> Option<Written> {
-    let (Value::String(text), node) = (value, source.node(node)) else { return None };
+/// A value in the style of what it replaces, where it can have that style.
+fn kept(source: &Source<'_>, id: NodeId, place: Place, new: New<'_>, room: Room) -> Option<Written> {
+    let node = source.node(id);
+    let filled = match (new.value, &node.kind) {
+        (Value::Array(_), Kind::Sequence { items, .. }) => !items.is_empty(),
+        (Value::Object(_), Kind::Mapping { entries, .. }) => !entries.is_empty(),
+        _ => false,
+    };
+    if filled && new.spelled.is_none() {
+        return Some(by_model(new.value, Some(Model { tree: &source.tree, node: id }), room));
+    }
+    let Value::String(text) = new.value else { return None };
     let style = node.style().filter(|_| !node.span.is_empty())?;
     let of_scalar = match room.of_scalar() {
         spell::Place::Block { column, step } if style.is_block() => {

@@ -2,10 +2,9 @@
 
 use super::error::EditError;
 use super::place::{Place, Spot, Way, walk};
-use super::pointer;
 use super::replace::marker_end;
 use super::source::Source;
-use crate::change::TextEdit;
+use crate::change::{TextEdit, apply_edits};
 use crate::yaml::tree::{NodeId, Style};
 
 /// Sets the comment of the line that writes the value at a path: behind a scalar or flow collection, behind the header
@@ -38,29 +37,17 @@ pub(super) fn set(source: &Source<'_>, path: &[String], comment: &str) -> Result
             TextEdit { range: end..source.lines().end(at), text: format!(" # {comment}") }
         }
     };
-    held(source, path, comment, edit, at)
+    if holds(source, path, comment, &edit) { Ok(vec![edit]) } else { Err(refused("the line ends within a text", at)) }
 }
 
-/// The edit, if it left the value alone and the comment is one.
-fn held(
-    source: &Source<'_>,
-    path: &[String],
-    comment: &str,
-    edit: TextEdit,
-    at: usize,
-) -> Result<Vec<TextEdit>, EditError> {
-    let edits = vec![edit];
-    let after = Source::read(crate::change::apply_edits(&source.text, &edits)).map_err(EditError::Unreadable)?;
-    let Ok(Way::Clear(Spot { there: Some((node, place)), .. })) = walk(&after, path) else {
-        return Err(EditError::NoSuchPlace { pointer: pointer(path), reason: "it was lost", offset: at });
-    };
+/// Whether the edit leaves the value alone, and the comment is one.
+fn holds(source: &Source<'_>, path: &[String], comment: &str, edit: &TextEdit) -> bool {
+    let Ok(after) = Source::read(apply_edits(&source.text, std::slice::from_ref(edit))) else { return false };
+    let Ok(Way::Clear(Spot { there: Some((node, place)), .. })) = walk(&after, path) else { return false };
     let there = line_of(&after, node, place).and_then(|at| after.comment_behind(at));
-    let text = there.map_or("", |there| after.slice(there)).trim().trim_start_matches('#').trim();
-    if after.value == source.value && text == comment.trim_start_matches('#').trim() {
-        Ok(edits)
-    } else {
-        Err(refused("the line ends within a text", at))
-    }
+    let text = there.map_or("", |there| after.slice(there)).trim_start();
+    let wanted = if comment.is_empty() { String::new() } else { format!("# {comment}") };
+    after.value == source.value && text == wanted
 }
 
 fn refused(reason: &'static str, offset: usize) -> EditError {

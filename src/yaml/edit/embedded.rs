@@ -9,7 +9,7 @@ use super::outcome::outcome;
 use super::place::{Place, Spot, Way, walk};
 use super::replace::base_column;
 use super::source::Source;
-use super::{edit, pointer};
+use super::{edit, no_such_place, pointer};
 use crate::change::{Action, Change, New, TextEdit, apply_edits};
 use crate::yaml::spell;
 use crate::yaml::tree::{Bytes, Kind, NodeId, Style};
@@ -22,8 +22,7 @@ use crate::yaml::tree::{Bytes, Kind, NodeId, Style};
 pub fn edit_embedded(text: &str, path: &[String], inner: &[TextEdit]) -> Result<Vec<TextEdit>, EditError> {
     let source = Source::read(text).map_err(EditError::Unreadable)?;
     let Some(Value::String(old)) = source.value.pointer(&pointer(path)) else {
-        let reason = "there is no text there";
-        return Err(EditError::NoSuchPlace { pointer: pointer(path), reason, offset: 0 });
+        return Err(no_such_place(&source, path, "there is no text there"));
     };
     let value = Value::String(apply_edits(old, inner));
     let new = New { value: &value, spelled: None, comment: None };

@@ -9,7 +9,7 @@
 //!
 //! - A scalar for a scalar keeps its style (bare, quoted, block) where the value allows it, and the comment behind it.
 //!   Anything else is spelled as it was spelled by who asks for it, re-indented, then in the styles of that spelling,
-//!   then from the value. The anchor of what is replaced stays; its tag goes.
+//!   then from the value. A collection that nobody spelled takes the styles of the one that it replaces. The anchor of what is replaced stays; its tag goes.
 //! - A new key goes behind the last one, a new item before the comments directly above the item that it goes before.
 //! - Removing takes the lines of the entry or item and the comment lines directly above it. What is left empty becomes
 //!   `{}` or `[]`. More goes only where a block scalar next to it would take blank or comment lines in.
@@ -47,7 +47,7 @@ pub use error::EditError;
 
 use self::attempt::Attempt;
 use self::compose::{compose, trimmed};
-use self::place::Spot;
+use self::place::{Spot, Way};
 use self::sharing::{COPIES, Step};
 use self::source::Source;
 use self::written::Manner;
@@ -60,21 +60,29 @@ const MAX_STEPS: usize = 64;
 /// nothing else; setting what is there already needs none.
 pub fn edit(text: &str, change: &Change<'_>) -> Result<Vec<TextEdit>, EditError> {
     let source = Source::read(text).map_err(EditError::Unreadable)?;
-    let expected = outcome::outcome(&source.value, change).map_err(|reason| EditError::NoSuchPlace {
-        pointer: pointer(change.path),
-        reason,
-        offset: 0,
-    })?;
+    let expected =
+        outcome::outcome(&source.value, change).map_err(|reason| no_such_place(&source, change.path, reason))?;
     let edits = if expected == source.value { Vec::new() } else { changed(&source, change, &expected)? };
-    let edits = match change.action {
+    let edits = trimmed(text, &edits);
+    Ok(match change.action {
         Action::Add(New { comment: Some(comment), .. }) | Action::Replace(New { comment: Some(comment), .. }) => {
             let path = written_path(&source.value, change);
             let after = Source::read(apply_edits(text, &edits)).map_err(EditError::Unreadable)?;
             compose(text.len(), &edits, &comment::set(&after, &path, comment)?)
         }
         _ => edits,
+    })
+}
+
+/// Nothing is at a path: with the innermost node that is on the way there.
+fn no_such_place(source: &Source<'_>, path: &[String], reason: &'static str) -> EditError {
+    let innermost = match place::walk(source, path) {
+        Ok(Way::Clear(spot)) => spot.there.map(|(node, _)| node).or(spot.around.last().copied()),
+        Ok(Way::Alias(node, _) | Way::Merge { source: node, .. }) => Some(node),
+        Err(node) => node,
     };
-    Ok(trimmed(text, &edits))
+    let offset = innermost.map_or(0, |node| source.full(node).start);
+    EditError::NoSuchPlace { pointer: pointer(path), reason, offset }
 }
 
 /// The path as it is after the change: with an index in the place of a `-`.
@@ -98,7 +106,13 @@ fn pointer(path: &[String]) -> String {
 fn changed(source: &Source<'_>, change: &Change<'_>, expected: &Value) -> Result<Vec<TextEdit>, EditError> {
     let mut offset = 0;
     for copies in COPIES {
-        let (before, own, spot) = unshared(source, change, copies)?;
+        let (before, own, spot) = match unshared(source, change, copies) {
+            Err(EditError::Unwritable { offset: at }) => {
+                offset = at;
+                continue;
+            }
+            result => result?,
+        };
         let own = own.as_ref().unwrap_or(source);
         offset = spot.there.map_or(0, |(node, _)| own.full(node).start.min(source.text.len()));
         let mut tried: Vec<Vec<TextEdit>> = Vec::new();
@@ -136,9 +150,79 @@ fn unshared(
             Step::Edits(next) => {
                 let after = apply_edits(&at.text, &next);
                 edits = compose(source.text.len(), &edits, &next);
-                own = Some(Source::read(after).map_err(|_| EditError::Unwritable { offset: 0 })?);
+                let offset = next.first().map_or(0, |edit| edit.range.start.min(source.text.len()));
+                own = Some(Source::read(after).map_err(|_| EditError::Unwritable { offset })?);
             }
         }
     }
     Err(EditError::Unwritable { offset: 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn path(pointer: &str) -> Vec<String> {
+        pointer.split('/').skip(1).map(str::to_owned).collect()
+    }
+
+    fn replaced(text: &str, pointer: &str, value: &Value) -> Result<String, EditError> {
+        let new = New { value, spelled: None, comment: None };
+        let edits = edit(text, &Change { action: Action::Replace(new), path: &path(pointer) })?;
+        Ok(apply_edits(text, &edits))
+    }
+
+    #[test]
+    fn errors_have_the_place_of_their_reason() {
+        for (text, pointer, offset) in [
+            ("a: [", "/a", 3),
+            ("a:\n  b: 1\n", "/a/c", 5),
+            ("a:\n  b: 1\n", "/a/b/c", 8),
+            ("a: &x 1\nm: {*x : 1}\n", "/a", 12),
+            ("a: .inf\n", "/a", 3),
+        ] {
+            let error = replaced(text, pointer, &json!(7)).unwrap_err();
+            assert_eq!(error.offset(), offset, "{error} in {text:?}");
+        }
+        let path = path("/m/a");
+        let removal = Change { action: Action::Remove, path: &path };
+        assert_eq!(edit("b: &b {a: 1}\nm: {<<: *b}\n", &removal).unwrap_err().offset(), 17);
+    }
+
+    #[test]
+    fn edits_are_in_order_and_as_small_as_they_can_be() {
+        let new = New { value: &json!(["x", "z", "w"]), spelled: None, comment: Some("why") };
+        let edits = edit("a: [x, 'z']\n", &Change { action: Action::Replace(new), path: &path("/a") }).unwrap();
+        let expected =
+            [TextEdit { range: 10..10, text: ", w".into() }, TextEdit { range: 11..11, text: " # why".into() }];
+        assert_eq!(edits, expected);
+        let literal = "a: |\n  one\n  two\n  three\n";
+        let new = New { value: &json!("one\n2\nthree\n"), spelled: None, comment: None };
+        let edits = edit(literal, &Change { action: Action::Replace(new), path: &path("/a") }).unwrap();
+        assert_eq!(edits, [TextEdit { range: 13..16, text: "2".into() }]);
+    }
+
+    #[test]
+    fn hostile_documents_are_refused_or_edited_but_never_expand_without_bound() {
+        let bomb = (1..9).fold("a0: &a0 [x]\n".to_owned(), |text, n| {
+            format!("{text}a{n}: &a{n} [{}]\n", format!("*a{}, ", n - 1).repeat(10))
+        });
+        assert!(matches!(replaced(&bomb, "/a0", &json!(1)), Err(EditError::Unreadable(_))));
+        let doubled = "k: 1\n".repeat(500);
+        let path = path("/k");
+        assert!(edit(&doubled, &Change { action: Action::Remove, path: &path }).is_err());
+        assert!(replaced(&"[".repeat(5000), "/0", &json!(1)).is_err());
+        let deep = format!("a: {}1{}\n", "[".repeat(150), "]".repeat(150));
+        assert!(replaced(&deep, "/a/0/0", &json!(1)).is_ok());
+    }
+
+    #[test]
+    fn a_value_that_would_nest_too_deeply_is_refused() {
+        let deep = (0..100).fold(json!(1), |value, _| json!([value]));
+        let text = format!("a: {}1{}\n", "[".repeat(150), "]".repeat(150));
+        let pointer = format!("/a{}", "/0".repeat(149));
+        assert!(matches!(replaced(&text, &pointer, &deep), Err(EditError::Unwritable { .. })));
+    }
 }

@@ -122,8 +122,7 @@ impl<'s> Old<'s> {
 
     /// A scalar or flow collection where either that or what was there has lines of its own.
     fn put_tail(&self, tail: &Tail) -> TextEdit {
-        let comment = self.comment();
-        let end = self.end();
+        let comment = self.comment().map_or("", |comment| self.source.slice(comment));
         let (start, mut text) = match self.marker {
             Some(marker) if self.is_block_collection() || !self.is_on_marker_line(self.full.start) => {
                 (marker, " ".to_owned())
@@ -131,7 +130,6 @@ impl<'s> Old<'s> {
             _ => (self.full.start, self.lead()),
         };
         text.push_str(&self.behind_anchor(&tail.first));
-        let comment = comment.map_or("", |comment| self.source.slice(comment));
         if tail.is_block() {
             text.push_str(comment);
             self.push_rest(&mut text, &tail.rest);
@@ -139,36 +137,43 @@ impl<'s> Old<'s> {
             self.push_rest(&mut text, &tail.rest);
             text.push_str(comment);
         }
-        TextEdit { range: start..end, text }
+        TextEdit { range: start..self.end(), text }
     }
 
-    /// A block collection.
+    /// A block collection: on the line of its marker where that is usual, else on the lines below it.
     fn put_lines(&self, lines: &[String], sequence: bool, layout: Layout) -> TextEdit {
-        let comment = self.comment();
-        let end = self.end();
-        let comment = comment.map_or("", |comment| self.source.slice(comment));
-        let column = self.column(sequence, layout);
-        let Some(marker) = self.marker else {
-            let mut text = self.lead().trim_end().to_owned();
-            for above in [self.anchor, comment.trim_start()].iter().filter(|above| !above.is_empty()) {
-                text.push_str(above);
-                text.push_str(self.line_break);
+        let comment = self.comment().map_or("", |comment| self.source.slice(comment));
+        let lines = at_column(lines, self.column(sequence, layout), self.line_break);
+        let (start, text) = match self.marker {
+            None => (self.full.start, self.without_marker(comment, &lines)),
+            Some(marker) if self.may_begin_on_marker_line() && self.anchor.is_empty() && comment.is_empty() => {
+                let lines = lines.trim_start_matches(' ');
+                if self.is_on_marker_line(self.full.start) && self.full.start > marker {
+                    (self.full.start, lines.to_owned())
+                } else {
+                    (marker, format!(" {lines}"))
+                }
             }
-            if matches!(self.place, Place::Value(_)) {
-                text.push_str(self.line_break);
+            Some(marker) => {
+                let anchor = if self.anchor.is_empty() { String::new() } else { format!(" {}", self.anchor) };
+                (marker, format!("{anchor}{comment}{}{lines}", self.line_break))
             }
-            text.push_str(&at_column(lines, column, self.line_break));
-            return TextEdit { range: self.full.start..end, text };
         };
-        if self.may_begin_on_marker_line() && self.anchor.is_empty() && comment.is_empty() {
-            let start = if self.is_on_marker_line(self.full.start) { self.full.start } else { marker };
-            let mut text = if start == marker { " ".to_owned() } else { String::new() };
-            text.push_str(at_column(lines, column, self.line_break).trim_start_matches(' '));
-            return TextEdit { range: start..end, text };
+        TextEdit { range: start..self.end(), text }
+    }
+
+    /// The lines of a block collection that is the document, or the value of a `?` key without a colon: anchor and
+    /// comment stand above.
+    fn without_marker(&self, comment: &str, lines: &str) -> String {
+        let colon = self.lead();
+        let above = [colon.trim_end(), self.anchor, comment.trim_start()];
+        let mut text = String::new();
+        for line in above.iter().filter(|line| !line.is_empty()) {
+            text.push_str(line);
+            text.push_str(self.line_break);
         }
-        let anchor = if self.anchor.is_empty() { String::new() } else { format!(" {}", self.anchor) };
-        let text = format!("{anchor}{comment}{}{}", self.line_break, at_column(lines, column, self.line_break));
-        TextEdit { range: marker..end, text }
+        text.push_str(lines);
+        text
     }
 
     /// Behind a dash a block collection begins on the line of the dash; behind the colon of a `?` key too.

@@ -11,7 +11,7 @@ use super::place::{Place, Spot, Way, entry_place, item_place, walk};
 use super::remove::{self, Margin};
 use super::source::Source;
 use super::written::{Manner, Room, Written, write};
-use super::{insert, pointer, replace};
+use super::{insert, no_such_place, replace};
 use crate::change::{Action, Change, Spelled, TextEdit};
 use crate::yaml::load;
 use crate::yaml::spell::Layout;
@@ -36,16 +36,17 @@ pub(super) fn step(
     copies: Manner,
 ) -> Result<Step, EditError> {
     let writer = Copier { source, layout, copies };
-    let spot = match walk(source, change.path).map_err(|node| no_such_place(source, change.path, node))? {
-        Way::Alias(alias, place) => return Ok(Step::Edits(vec![writer.write_out(alias, place)?])),
-        Way::Merge { mapping, source: merged, key } => {
-            let room = Room { flow: insert::is_flow(source, mapping), layout };
-            let value = writer.copy(merged, room)?;
-            let edits = insert::entry(source, mapping, key, &value, room);
-            return edits.map(Step::Edits).ok_or_else(|| unwritable(source, merged));
-        }
-        Way::Clear(spot) => spot,
-    };
+    let spot =
+        match walk(source, change.path).map_err(|_| no_such_place(source, change.path, "the path leads nowhere"))? {
+            Way::Alias(alias, place) => return Ok(Step::Edits(vec![writer.write_out(alias, place)?])),
+            Way::Merge { mapping, source: merged, key } => {
+                let room = Room { flow: insert::is_flow(source, mapping), layout };
+                let value = writer.copy(merged, room)?;
+                let edits = insert::entry(source, mapping, key, &value, room);
+                return edits.map(Step::Edits).ok_or_else(|| unwritable(source, merged));
+            }
+            Way::Clear(spot) => spot,
+        };
     let removes = matches!(change.action, Action::Remove);
     if removes {
         refuse_merged(source, &spot, change.path)?;
@@ -72,11 +73,6 @@ pub(super) fn step(
 
 fn unwritable(source: &Source<'_>, node: NodeId) -> EditError {
     EditError::Unwritable { offset: source.full(node).start }
-}
-
-fn no_such_place(source: &Source<'_>, path: &[String], node: Option<NodeId>) -> EditError {
-    let offset = node.map_or(0, |node| source.full(node).start);
-    EditError::NoSuchPlace { pointer: pointer(path), reason: "the path leads nowhere", offset }
 }
 
 fn own_entry(source: &Source<'_>, spot: &Spot) -> Option<Entry> {

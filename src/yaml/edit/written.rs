@@ -112,7 +112,7 @@ pub(super) fn write(value: &Value, spelled: Option<Spelled<'_>>, manner: Manner,
 }
 
 /// Writes a value in the styles of a model.
-fn by_model(value: &Value, model: Option<Model<'_>>, room: Room) -> Written {
+pub(super) fn by_model(value: &Value, model: Option<Model<'_>>, room: Room) -> Written {
     if room.flow {
         return Written::line(spell::flow(value, model));
     }
