@@ -199,7 +199,8 @@ impl Document {
         let problem = self
             .other_meaning(probe, &edits)
             .or_else(|| self.beyond_its_place(probe, &edits))
-            .or_else(|| self.lost_comment(probe, &edits));
+            .or_else(|| self.lost_comment(probe, &edits))
+            .or_else(|| self.unreadable_by_libyaml(&edits));
         problem.map(|problem| self.failure(probe, &format!("{problem}\n{edits:?}")))
     }
 
@@ -230,6 +231,13 @@ impl Document {
         let comments = |text: &str| Tree::parse(text).unwrap().comments().len();
         let after = comments(&apply_edits(&self.text, edits));
         (probe.op != "remove" && after < self.tree.comments().len()).then(|| "a comment is lost".to_owned())
+    }
+
+    /// Whether the other reader (libyaml, which go-yaml is a port of) took the document before and does not any more.
+    fn unreadable_by_libyaml(&self, edits: &[TextEdit]) -> Option<String> {
+        let read = |text: &str| serde_yaml::from_str::<serde_yaml::Value>(text.trim_start_matches('\u{feff}'));
+        let error = read(&apply_edits(&self.text, edits)).err()?;
+        (self.text.len() < 10_000 && read(&self.text).is_ok()).then(|| format!("libyaml: {error}"))
     }
 
     fn failure(&self, probe: &Probe, message: &str) -> String {
