@@ -18,6 +18,7 @@
 //! | [`diff`] | what differs between documents, by identity and key |
 //! | [`verify`] | the proof that nothing else differs |
 //! | [`subject`] | one overlay as commands work on it |
+//! | [`update`] | a newer upstream: what changed, and what becomes of each patch |
 //! | [`report`] | what `verify` and `explain` found, and its text in each format |
 //! | [`cli`] | the edge: arguments, terminal, environment, exit codes |
 
@@ -38,5 +39,6 @@ pub mod report;
 pub mod resource;
 pub mod source;
 pub mod subject;
+pub mod update;
 pub mod verify;
 pub mod yaml;

@@ -74,7 +74,7 @@ impl<'p> Documents<'p> {
         let mut found = Vec::new();
         for document in scope.clone() {
             let Some(identity) = self.list.get(document).and_then(|d| d.planned.identity.as_ref()) else { continue };
-            let is_list = is_list(identity);
+            let is_list = identity.is_list();
             found.push(Resource { document, item: None });
             if is_list {
                 let items = self.items(document)?.len();
@@ -278,11 +278,6 @@ impl Document<'_> {
             };
         }
     }
-}
-
-/// Whether a document is a List, whose items are addressed like documents (Kubernetes: `v1/List` and the typed lists).
-fn is_list(identity: &Identity) -> bool {
-    identity.kind.ends_with("List") && identity.name.is_empty()
 }
 
 /// The first byte that is not in a comment, a marker or white space: where a person would point.

@@ -34,6 +34,14 @@ impl End {
     }
 }
 
+impl End {
+    /// The same, but wrong where `wrong` says so and it would be clean.
+    #[must_use]
+    pub fn or(self, wrong: bool) -> End {
+        if wrong && self == End::Clean { End::Wrong } else { self }
+    }
+}
+
 impl From<End> for ExitCode {
     fn from(end: End) -> ExitCode {
         ExitCode::from(match end {

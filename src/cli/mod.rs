@@ -8,6 +8,7 @@ pub mod diff;
 pub mod end;
 pub mod explain;
 pub mod terminal;
+pub mod update;
 pub mod vendor;
 pub mod verify;
 
@@ -40,6 +41,7 @@ Examples:
   overlay vendor base/net         take in what base.yaml names, and lock it
   overlay adopt old.yaml --base base/net --to overlays/lab
                                   derive an overlay from a copy edited by hand
+  overlay update base/net         see what a newer upstream means for each patch
 
 Exit codes: 0 clean, 1 something is wrong in the content of a file, 2 could not run."
 )]
@@ -77,6 +79,7 @@ enum Command {
     Explain(explain::ExplainArgs),
     Vendor(vendor::VendorArgs),
     Adopt(adopt::AdoptArgs),
+    Update(update::UpdateArgs),
 }
 
 /// What a command works with.
@@ -143,6 +146,7 @@ fn run(command: &Command, context: &mut Context) -> Result<End, Failure> {
         Command::Explain(args) => explain::run(args, context),
         Command::Vendor(args) => vendor::run(args, context),
         Command::Adopt(args) => adopt::run(args, context),
+        Command::Update(args) => update::run(args, context),
     }
 }
 

@@ -13,5 +13,5 @@ pub mod overlay;
 pub mod plan;
 pub mod root;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod vendor;

@@ -9,16 +9,16 @@ use crate::config::Findings;
 use crate::diag::Diagnostic;
 
 /// A root with files, in which the person stands.
-pub(super) struct Project {
+pub(crate) struct Project {
     /// The folder above the root.
-    pub(super) dir: tempfile::TempDir,
+    pub(crate) dir: tempfile::TempDir,
     /// The root.
-    pub(super) root: Root,
+    pub(crate) root: Root,
 }
 
 impl Project {
     /// A project with these files.
-    pub(super) fn new(files: &[(&str, &str)]) -> Project {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Project {
         let dir = tempfile::tempdir().unwrap();
         let repo = dir.path().join("repo");
         fs::create_dir_all(repo.join(".git")).unwrap();
@@ -31,26 +31,26 @@ impl Project {
     }
 
     /// A path below the root.
-    pub(super) fn path(&self, below: &str) -> PathBuf {
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
         self.root.path().join(below)
     }
 
-    pub(super) fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    pub(super) fn read(&self, path: &str) -> String {
+    pub(crate) fn read(&self, path: &str) -> String {
         fs::read_to_string(self.path(path)).unwrap()
     }
 
-    pub(super) fn folder(&self, path: &str) -> Located {
+    pub(crate) fn folder(&self, path: &str) -> Located {
         self.root.locate(Path::new(path)).unwrap()
     }
 
     /// The base in that folder, which must be free of mistakes.
-    pub(super) fn base(&self, folder: &str) -> Base {
+    pub(crate) fn base(&self, folder: &str) -> Base {
         let mut findings = Findings::new();
         let base = Base::load(&self.root, &self.folder(folder), &mut findings);
         assert!(findings.is_empty(), "{:?}", self.told(&findings));
@@ -58,7 +58,7 @@ impl Project {
     }
 
     /// The findings as `file:line:column code: message`, without the path of the temporary folder.
-    pub(super) fn told(&self, findings: &Findings) -> Vec<String> {
+    pub(crate) fn told(&self, findings: &Findings) -> Vec<String> {
         findings.iter().map(|f| self.told_one(f)).collect()
     }
 
@@ -70,7 +70,7 @@ impl Project {
     }
 
     /// Every file below the root with its bytes and inode, sorted.
-    pub(super) fn files(&self) -> Vec<(String, Vec<u8>, u64)> {
+    pub(crate) fn files(&self) -> Vec<(String, Vec<u8>, u64)> {
         use std::os::unix::fs::MetadataExt as _;
         let mut found = Vec::new();
         let mut open = vec![self.root.path().to_owned()];

@@ -102,6 +102,30 @@ pub fn plan(root: &Root, base: &Base, fetch: &dyn Fetch, accept_layout: bool, fi
     planner.plan(&fetched, &kept, findings)
 }
 
+/// The documents of what was fetched as one file of a base. `None` where it is no manifest, which the findings tell.
+pub fn read_manifest(
+    base: &Base,
+    published: &Published,
+    fetched: &Fetched,
+    findings: &mut Findings,
+) -> Option<(Arc<Source>, Vec<Document>)> {
+    let Fetched { name, bytes } = fetched;
+    let place = base.place(&published.path);
+    if let Some(what) = not_manifest(bytes) {
+        findings.add(Diagnostic::new(Code::Syntax, format!("{name} is no manifest: it is {what}")).at(place, ""));
+        return None;
+    }
+    let source = findings.keep(config::source(name, bytes))?;
+    let documents = documents::read(&source, findings)?;
+    if documents.iter().any(|d| !d.identity.kind.is_empty() && !d.identity.version.is_empty()) {
+        return Some((source, documents));
+    }
+    let message = format!("{name} is no manifest: no document has apiVersion and kind");
+    let finding = Diagnostic::new(Code::Syntax, message).at(place, "");
+    findings.add(finding.note(format!("It begins with {}.", start(bytes))));
+    None
+}
+
 /// Carries plans out, all as one step.
 pub fn carry_out(plans: &[&Plan]) -> Result<(), FsError> {
     let steps = || plans.iter().flat_map(|p| &p.steps);
@@ -149,20 +173,8 @@ impl Planner<'_> {
             findings.add(finding.at(place, ""));
             return None;
         }
-        if let Some(what) = not_manifest(&bytes) {
-            findings.add(Diagnostic::new(Code::Syntax, format!("{name} is no manifest: it is {what}")).at(place, ""));
-            return None;
-        }
-        let source = findings.keep(config::source(&name, &bytes))?;
-        let documents = documents::read(&source, findings)?;
-        if documents.iter().any(|d| !d.identity.kind.is_empty() && !d.identity.version.is_empty()) {
-            return Some(Manifest { published: published.clone(), address, source, documents });
-        }
-        let message = format!("{name} is no manifest: no document has apiVersion and kind");
-        findings.add(
-            Diagnostic::new(Code::Syntax, message).at(place, "").note(format!("It begins with {}.", start(&bytes))),
-        );
-        None
+        let (source, documents) = read_manifest(self.base, published, &Fetched { name, bytes }, findings)?;
+        Some(Manifest { published: published.clone(), address, source, documents })
     }
 
     /// The finding about a pinned address that gives other bytes than it gave before.

@@ -49,6 +49,15 @@ pub struct Run {
     pub already: Vec<Origin>,
 }
 
+/// What a change does to a value where operations that do not fit are passed over.
+#[derive(Debug, Default)]
+pub struct Attempt {
+    /// What the operations that fit do.
+    pub run: Run,
+    /// The operations that do not fit, from 0, and why.
+    pub failures: Vec<(usize, Box<Diagnostic>)>,
+}
+
 /// A text that a document embeds, found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextWithin<'v> {
@@ -139,6 +148,27 @@ impl<'a> Site<'a> {
                 .map_err(|problem| Box::new(self.explain(index, operation, *problem)))?;
         }
         Ok(run)
+    }
+
+    /// Like [`Site::run`], but goes on behind an operation that does not fit, as if the change did not have it.
+    pub fn attempt(&self, value: &Value) -> Attempt {
+        let operations = self.change().map_or(&[][..], Change::operations);
+        let mut attempt = Attempt { run: Run { value: value.clone(), ..Run::default() }, failures: Vec::new() };
+        let mut written = 0;
+        for (index, operation) in operations.iter().enumerate() {
+            let run = &mut attempt.run;
+            let (steps, already) = (run.steps.len(), run.already.len());
+            let Err(problem) = self.run_operation(index, operation, run, &mut written) else { continue };
+            attempt.failures.push((index, Box::new(self.explain(index, operation, *problem))));
+            run.already.truncate(already);
+            if run.steps.len() > steps {
+                run.steps.truncate(steps);
+                run.value = value.clone();
+                // They were made on that value before.
+                run.steps.iter().for_each(|step| drop(apply(&mut run.value, step)));
+            }
+        }
+        attempt
     }
 
     /// The text that the change edits, with the keys and indices that lead to it; `None` for a change without `within`.
@@ -316,6 +346,11 @@ impl<'a> Site<'a> {
         let inside = self.within().map_or_else(String::new, |w| format!(", inside the text at {}", at(&w.path.value)));
         format!("This is operation {} of {count}{of_change}, `{}`{inside}.", index + 1, operation.op.word())
     }
+}
+
+/// The keys and indices of every place that a path leads to; none where it leads nowhere.
+pub fn places(value: &Value, path: &Path) -> Vec<Vec<String>> {
+    existing(value, path).map_or_else(|_| Vec::new(), |found| found.into_iter().map(|(hit, _)| hit.tokens).collect())
 }
 
 /// Line and column of a byte of a text, both from 1, the column in characters.

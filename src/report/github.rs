@@ -12,11 +12,7 @@ pub fn github(report: &Report) -> String {
 }
 
 fn command(finding: &Diagnostic) -> String {
-    let level = match finding.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "notice",
-    };
+    let level = level(finding.severity);
     let mut properties = Vec::new();
     if let Some(place) = &finding.place {
         let (line, column) = place.line_column();
@@ -41,6 +37,30 @@ fn message(finding: &Diagnostic) -> String {
     let rest = finding.notes.iter().chain(&finding.help).cloned();
     let lines = std::iter::once(finding.message.clone()).chain(resource).chain(path).chain(rest);
     lines.map(|line| data(&line)).collect::<Vec<_>>().join("%0A")
+}
+
+/// A workflow command about a line of a file.
+pub(super) struct Command<'a> {
+    pub(super) severity: Severity,
+    pub(super) file: &'a str,
+    pub(super) line: usize,
+    pub(super) title: &'a str,
+    pub(super) message: &'a str,
+}
+
+impl Command<'_> {
+    pub(super) fn written(&self) -> String {
+        let (file, title) = (property(self.file), property(self.title));
+        format!("::{} file={file},line={},title={title}::{}\n", level(self.severity), self.line, data(self.message))
+    }
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "notice",
+    }
 }
 
 /// Text of a message: the runner decodes `%25`, `%0D` and `%0A` there. Line ends from files are written out by

@@ -1,5 +1,5 @@
-//! What `verify` and `explain` tell: one model, and a pure function for each format. Nothing here reads a file, knows a
-//! terminal or judges; what is wrong was found before.
+//! What `verify`, `explain` and `update` tell: a model for each kind of news, and a pure function for each format.
+//! Nothing here reads a file, knows a terminal or judges; what is wrong was found before.
 //!
 //! The serialised form is `overlay/report/v1`. What is not known or does not apply is left out of it; a `before` or
 //! `after` that is `null` is the value null.
@@ -11,6 +11,7 @@ mod paint;
 mod sarif;
 mod text;
 mod unified;
+pub mod update;
 mod value;
 
 use serde::{Serialize, Serializer};

@@ -219,7 +219,8 @@ fn summary(report: &Report, paint: Paint) -> String {
     format!("{verdict}: {}", facts.join(", "))
 }
 
-fn counted(number: usize, one: &str, many: &str) -> String {
+/// A number of things.
+pub(super) fn counted(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 

@@ -52,6 +52,11 @@ impl Identity {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
+    /// Whether it is a List, whose items are addressed like documents (Kubernetes: `v1/List` and the typed lists).
+    pub fn is_list(&self) -> bool {
+        self.kind.ends_with("List") && self.name.is_empty()
+    }
+
     /// Whether no part is there: the document is no resource at all.
     pub fn is_empty(&self) -> bool {
         [&self.group, &self.version, &self.kind, &self.namespace, &self.name].iter().all(|part| part.is_empty())

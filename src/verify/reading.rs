@@ -144,7 +144,7 @@ pub(super) fn hits(base: &[BaseDocument<'_>], scope: &Range<usize>, target: &Tar
         if target.matches(&document.identity, &document.loaded.value) {
             hits.push(Hit { document: index, item: None });
         }
-        let is_list = document.identity.kind.ends_with("List") && document.identity.name.is_empty();
+        let is_list = document.identity.is_list();
         let items = document.loaded.value.get("items").and_then(|i| i.as_array()).filter(|_| is_list);
         for (number, item) in items.into_iter().flatten().enumerate() {
             if target.matches(&Identity::of(item), item) {

@@ -462,6 +462,29 @@ fn in_a_patch(operations: &[Value]) -> String {
     operations.iter().map(|o| format!("  - {o}")).collect::<Vec<_>>().join("\n")
 }
 
+#[test]
+fn an_attempt_goes_on_behind_what_does_not_fit_and_leaves_nothing_of_it() {
+    let patch = patch(
+        "  - {op: replace, path: /a, value: 2}\n  - {op: move, from: /a, path: /none/b}\n  - {op: replace, path: /c, value: 4}\n  \
+         - {op: add, path: /d, value: 5}\n  - {op: replace, path: /a, value: 2}",
+    );
+    let attempt = Site { patch: &patch, change: 0, resource: "A", place: None }.attempt(&json!({"a": 1}));
+    assert_eq!(attempt.run.value, json!({"a": 2, "d": 5}));
+    let failed: Vec<_> = attempt.failures.iter().map(|(index, why)| (*index, why.code)).collect();
+    assert_eq!(failed, [(1, Code::ParentMissing), (2, Code::PathMissing)]);
+    assert_eq!(attempt.run.steps.iter().map(|s| s.origin.operation).collect::<Vec<_>>(), [0, 3]);
+    assert_eq!(attempt.run.already.iter().map(|o| o.operation).collect::<Vec<_>>(), [4]);
+}
+
+#[test]
+fn places_are_every_hit_of_a_path_or_none() {
+    let value = json!({"l": [{"name": "a", "x": 1}, {"name": "b", "x": 2}]});
+    let found = |path: &str| places(&value, &Path::parse(path).unwrap());
+    assert_eq!(found("/l/*/x"), [["l", "0", "x"], ["l", "1", "x"]]);
+    assert_eq!(found("/l/[name=b]/x"), [["l", "1", "x"]]);
+    assert_eq!(found("/l/[name=c]/x"), [[""; 0]; 0]);
+}
+
 proptest! {
     #[test]
     fn what_is_taken_means_what_json_patch_makes_of_it(operations in prop::collection::vec(any_operation(), 1..6)) {

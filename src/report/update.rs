@@ -1,0 +1,429 @@
+//! What `update` tells: what upstream changed, and a verdict for each patch; with a pure function for each format.
+//!
+//! The serialised form is `overlay/update/v1`. What is not known or does not apply is left out of it.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Departure;
+use super::github::Command;
+use super::json::pretty;
+use super::paint::Paint;
+use super::text::{counted, push_departures};
+use super::value::{shown, shown_pair};
+use crate::diag::Severity;
+use crate::diag::render::Dress;
+use crate::diag::visible::visible;
+
+/// The name of the serialised form.
+pub const UPDATE_SCHEMA: &str = "overlay/update/v1";
+
+/// What newer upstreams mean for some bases.
+#[derive(Clone, Debug, Serialize)]
+pub struct UpdateReport {
+    schema: &'static str,
+    /// Whether no patch conflicts.
+    pub ok: bool,
+    /// Whether any upstream has other bytes than its lock records.
+    pub changed: bool,
+    /// The bases.
+    pub bases: Vec<BaseUpdate>,
+}
+
+impl UpdateReport {
+    /// A report of bases.
+    pub fn new(bases: Vec<BaseUpdate>) -> UpdateReport {
+        let ok = bases.iter().all(|base| base.conflicts() == 0);
+        let changed = bases.iter().any(|base| base.changed);
+        UpdateReport { schema: UPDATE_SCHEMA, ok, changed, bases }
+    }
+}
+
+/// What a newer upstream means for one base.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BaseUpdate {
+    /// Its name.
+    pub name: String,
+    /// Its folder.
+    pub path: String,
+    /// Whether upstream has other bytes than the lock records.
+    pub changed: bool,
+    /// The documents that upstream changed, added or took out.
+    pub documents: Vec<DocumentUpdate>,
+    /// What `keep` names and upstream no longer has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kept_gone: Vec<KeptGone>,
+    /// The overlays on this base, with their own patches.
+    pub overlays: Vec<OverlayUpdate>,
+    /// Overlays that could not be looked at, because it is not known what they stand on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<String>,
+}
+
+impl BaseUpdate {
+    /// How many patches conflict, targets of `keep` that are gone counted in.
+    pub fn conflicts(&self) -> usize {
+        let patches = self.overlays.iter().flat_map(|o| &o.patches);
+        patches.filter(|p| p.verdict.is_conflict()).count() + self.kept_gone.len()
+    }
+}
+
+/// A document that is not as it was.
+#[derive(Clone, Debug, Serialize)]
+pub struct DocumentUpdate {
+    /// What it is called, upstream's new name where it has one.
+    pub resource: String,
+    /// What it was called before, where that was another name or API version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
+    /// Whether the base keeps it.
+    pub kept: bool,
+    /// What happened to it.
+    pub state: DocumentState,
+    /// What changed in it, as far as both texts are at hand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<Departure>,
+}
+
+/// What happened to a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DocumentState {
+    /// Upstream added it.
+    New,
+    /// Upstream took it out.
+    Gone,
+    /// It means something else.
+    Changed,
+    /// It means something else, and of the old one only a digest is known.
+    ChangedUnseen,
+}
+
+/// A target of `keep` that no document is any more.
+#[derive(Clone, Debug, Serialize)]
+pub struct KeptGone {
+    /// The target.
+    pub target: String,
+    /// The documents that may be meant.
+    pub candidates: Vec<String>,
+}
+
+/// An overlay and its own patches.
+#[derive(Clone, Debug, Serialize)]
+pub struct OverlayUpdate {
+    /// Its name.
+    pub name: String,
+    /// Its folder.
+    pub path: String,
+    /// Its patches, in the order in which they apply.
+    pub patches: Vec<PatchUpdate>,
+}
+
+/// A patch and what becomes of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct PatchUpdate {
+    /// Its name.
+    pub name: String,
+    /// What it does, in a line.
+    pub summary: String,
+    /// Why.
+    pub why: String,
+    /// Its file.
+    pub file: String,
+    /// The verdict: the gravest of its operations'.
+    pub verdict: Verdict,
+    /// Its operations, on each document.
+    pub operations: Vec<OperationUpdate>,
+}
+
+/// An operation on a document and what becomes of it.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct OperationUpdate {
+    /// The document, or the target that means none.
+    pub resource: String,
+    /// Where in it, as the patch says.
+    pub path: String,
+    /// Where in the document the text lies that `path` leads into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
+    /// Its line in the patch file.
+    pub line: usize,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What is the matter; empty where it applies.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// What is there in the base.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<Value>,
+    /// What upstream has there now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<Value>,
+    /// What the patch writes there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ours: Option<Value>,
+    /// Candidates, and other facts; a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// What becomes of a patch, or an operation, on a newer upstream. The later one is the graver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Upstream has it: it can be dropped.
+    AlreadyUpstream,
+    /// It does what it did.
+    #[default]
+    Applies,
+    /// It could be applied, but what it replaces is not what it was written for.
+    UpstreamChanged,
+    /// Its target or path leads nowhere.
+    Gone,
+    /// It fails on the locked base too.
+    Broken,
+}
+
+impl Verdict {
+    /// The verdict in words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verdict::AlreadyUpstream => "already upstream",
+            Verdict::Applies => "applies",
+            Verdict::UpstreamChanged => "applies, but upstream changed what it replaces",
+            Verdict::Gone => "target or path gone",
+            Verdict::Broken => "fails on the locked base too",
+        }
+    }
+
+    /// Whether someone must decide before the base may follow upstream.
+    pub fn is_conflict(self) -> bool {
+        self >= Verdict::UpstreamChanged
+    }
+}
+
+/// What `overlay update` prints.
+pub fn update_text(report: &UpdateReport, dress: Dress) -> String {
+    let paint = Paint(dress);
+    let mut out = String::new();
+    for base in &report.bases {
+        push_base(&mut out, base, paint);
+    }
+    out.push_str(&summary(report, paint));
+    out.push('\n');
+    out
+}
+
+/// The report as `overlay/update/v1`, indented, ending with a line feed.
+pub fn update_json(report: &UpdateReport) -> String {
+    pretty(report)
+}
+
+/// A workflow command of GitHub for each conflict, each patch that can be dropped and each base to be updated.
+pub fn update_github(report: &UpdateReport) -> String {
+    report.bases.iter().map(github_base).collect()
+}
+
+fn push_base(out: &mut String, base: &BaseUpdate, paint: Paint) {
+    out.push_str(&format!("{}  {}\n", paint.name(&visible(&base.name)), paint.quiet(&visible(&base.path))));
+    if base.documents.is_empty() {
+        let same =
+            if base.changed { "upstream changed no document, only their layout or comments" } else { "as locked" };
+        out.push_str(&format!("  {same}\n"));
+    }
+    base.documents.iter().for_each(|document| push_document(out, document, paint));
+    for gone in &base.kept_gone {
+        let title = paint.loud("`keep` names what is gone:");
+        out.push_str(&format!("  {title} {}\n", visible(&gone.target)));
+        let near = gone.candidates.iter();
+        near.for_each(|candidate| out.push_str(&format!("    there is {}\n", visible(candidate))));
+    }
+    out.push('\n');
+    for overlay in &base.overlays {
+        out.push_str(&format!("{}  {}\n", paint.name(&visible(&overlay.name)), paint.quiet(&visible(&overlay.path))));
+        overlay.patches.iter().for_each(|patch| push_patch(out, patch, paint));
+        out.push('\n');
+    }
+    if base.overlays.is_empty() {
+        out.push_str("no overlay stands on it\n\n");
+    }
+    for path in &base.unreadable {
+        out.push_str(&format!("not looked at: {}, which cannot be read\n", visible(path)));
+    }
+}
+
+fn push_document(out: &mut String, document: &DocumentUpdate, paint: Paint) {
+    let (state, how) = match document.state {
+        DocumentState::New => (paint.good("new"), ""),
+        DocumentState::Gone => (paint.gone("gone"), ""),
+        DocumentState::Changed => (paint.changed("changed"), ""),
+        DocumentState::ChangedUnseen => (paint.changed("changed"), ", and the old one is known by its digest alone"),
+    };
+    let left_out = if document.kept { "" } else { " (left out)" };
+    let was = document.was.as_ref().map_or(String::new(), |was| format!(", was {}", visible(was)));
+    out.push_str(&format!("  {state}{left_out}{was}{how}\n"));
+    if document.differences.is_empty() {
+        out.push_str(&format!("    {}\n", visible(&document.resource)));
+    }
+    push_departures(out, &document.differences, paint);
+}
+
+fn push_patch(out: &mut String, patch: &PatchUpdate, paint: Paint) {
+    let verdict = match patch.verdict {
+        Verdict::Applies => paint.good(patch.verdict.as_str()),
+        Verdict::AlreadyUpstream => paint.changed(patch.verdict.as_str()),
+        _ => paint.loud(patch.verdict.as_str()),
+    };
+    out.push_str(&format!("  {}: {verdict}\n", paint.name(&visible(&patch.name))));
+    for operation in patch.operations.iter().filter(|o| o.verdict != Verdict::Applies || !o.notes.is_empty()) {
+        push_operation(out, patch, operation);
+    }
+    if patch.verdict.is_conflict() {
+        let why = patch.why.trim_end().lines();
+        why.enumerate().for_each(|(index, line)| {
+            let title = if index == 0 { "why:" } else { "    " };
+            out.push_str(format!("    {title} {}", visible(line)).trim_end());
+            out.push('\n');
+        });
+    }
+}
+
+fn push_operation(out: &mut String, patch: &PatchUpdate, operation: &OperationUpdate) {
+    let within = operation.within.as_ref().map_or(String::new(), |within| format!(" in the text at {within}"));
+    let place = format!("{} {}{within}", operation.resource, operation.path);
+    out.push_str(&format!("    {}  ({}:{})\n", visible(place.trim()), visible(&patch.file), operation.line));
+    if !operation.message.is_empty() {
+        out.push_str(&format!("      {}\n", visible(&operation.message)));
+    }
+    let (base, upstream) = match (&operation.base, &operation.upstream) {
+        (Some(base), Some(upstream)) => {
+            let (base, upstream) = shown_pair(base, upstream);
+            (Some(base), Some(upstream))
+        }
+        (base, upstream) => (base.as_ref().map(shown), upstream.as_ref().map(shown)),
+    };
+    for (title, value) in
+        [("base:    ", base), ("upstream:", upstream), ("ours:    ", operation.ours.as_ref().map(shown))]
+    {
+        if let Some(value) = value {
+            out.push_str(&format!("      {title} {value}\n"));
+        }
+    }
+    operation.notes.iter().for_each(|note| out.push_str(&format!("      {}\n", visible(note))));
+}
+
+fn summary(report: &UpdateReport, paint: Paint) -> String {
+    let patches: Vec<&PatchUpdate> = report.bases.iter().flat_map(|b| &b.overlays).flat_map(|o| &o.patches).collect();
+    let of = |verdicts: &dyn Fn(Verdict) -> bool| patches.iter().filter(|p| verdicts(p.verdict)).count();
+    let mut facts = vec![
+        counted(report.bases.len(), "base", "bases"),
+        counted(patches.len(), "patch", "patches"),
+        format!("{} as before", of(&|v| v == Verdict::Applies)),
+    ];
+    let (already, conflicts) =
+        (of(&|v| v == Verdict::AlreadyUpstream), report.bases.iter().map(BaseUpdate::conflicts).sum());
+    if already > 0 {
+        facts.push(format!("{already} already upstream"));
+    }
+    if conflicts > 0 {
+        facts.push(counted(conflicts, "conflict", "conflicts"));
+    }
+    let verdict = if report.ok { paint.good("ok") } else { paint.loud("not ok") };
+    format!("{verdict}: {}", facts.join(", "))
+}
+
+fn github_base(base: &BaseUpdate) -> String {
+    let mut out = String::new();
+    let place = format!("{}/base.yaml", base.path);
+    if base.changed {
+        let message = format!("upstream of {} has changed; run `overlay update {} --write`", base.name, base.path);
+        let title = "a newer upstream";
+        out.push_str(&Command { severity: Severity::Note, file: &place, line: 1, title, message: &message }.written());
+    }
+    for gone in &base.kept_gone {
+        let message = format!("`keep` names {}, which upstream no longer has", gone.target);
+        let title = "kept document gone";
+        out.push_str(&Command { severity: Severity::Error, file: &place, line: 1, title, message: &message }.written());
+    }
+    for patch in base.overlays.iter().flat_map(|overlay| &overlay.patches) {
+        let title = format!("patch {}: {}", patch.name, patch.verdict.as_str());
+        for operation in patch.operations.iter().filter(|o| o.verdict != Verdict::Applies) {
+            let severity = if operation.verdict.is_conflict() { Severity::Error } else { Severity::Warning };
+            let message = format!("{} {}: {}", operation.resource, operation.path, operation.message);
+            let command =
+                Command { severity, file: &patch.file, line: operation.line, title: &title, message: &message };
+            out.push_str(&command.written());
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn sample() -> UpdateReport {
+        let operation = OperationUpdate {
+            resource: "DaemonSet.apps/agent".into(),
+            path: "/spec/image".into(),
+            line: 9,
+            verdict: Verdict::UpstreamChanged,
+            message: "upstream changed what it replaces".into(),
+            base: Some(json!("a:1")),
+            upstream: Some(json!("a:2\u{1b}")),
+            ours: Some(json!("a:3")),
+            ..OperationUpdate::default()
+        };
+        let patch = PatchUpdate {
+            name: "pin".into(),
+            summary: "Pin it".into(),
+            why: "Tags move.\n".into(),
+            file: "overlays/x/patches/pin.yaml".into(),
+            verdict: Verdict::UpstreamChanged,
+            operations: vec![operation],
+        };
+        let overlay = OverlayUpdate { name: "x".into(), path: "overlays/x".into(), patches: vec![patch] };
+        UpdateReport::new(vec![BaseUpdate {
+            name: "b".into(),
+            path: "base/b".into(),
+            changed: true,
+            overlays: vec![overlay],
+            ..BaseUpdate::default()
+        }])
+    }
+
+    #[test]
+    fn a_conflict_is_told_with_three_values_and_the_reason() {
+        assert_eq!(
+            update_text(&sample(), Dress::Plain),
+            "b  base/b\n  upstream changed no document, only their layout or comments\n\nx  overlays/x\n  \
+             pin: applies, but upstream changed what it replaces\n    \
+             DaemonSet.apps/agent /spec/image  (overlays/x/patches/pin.yaml:9)\n      \
+             upstream changed what it replaces\n      base:     \"a:1\"\n      upstream: \"a:2\\u001b\"\n      \
+             ours:     \"a:3\"\n    why: Tags move.\n\nnot ok: 1 base, 1 patch, 0 as before, 1 conflict\n"
+        );
+    }
+
+    #[test]
+    fn json_says_the_same_by_its_words() {
+        let report: Value = serde_json::from_str(&update_json(&sample())).unwrap();
+        assert_eq!(report["schema"], "overlay/update/v1");
+        assert_eq!(report["ok"], false);
+        let patch = &report["bases"][0]["overlays"][0]["patches"][0];
+        assert_eq!(patch["verdict"], "upstream-changed");
+        assert_eq!(patch["operations"][0]["ours"], "a:3");
+    }
+
+    #[test]
+    fn github_gets_a_command_at_the_line_of_the_operation() {
+        assert_eq!(
+            update_github(&sample()),
+            "::notice file=base/b/base.yaml,line=1,title=a newer upstream::upstream of b has changed; run `overlay \
+             update base/b --write`\n::error file=overlays/x/patches/pin.yaml,line=9,title=patch pin%3A applies%2C but \
+             upstream changed what it replaces::DaemonSet.apps/agent /spec/image: upstream changed what it replaces\n"
+        );
+    }
+}

@@ -1,0 +1,320 @@
+//! The verdict on each operation of a change, tried on a document of the old upstream and on its fellow of the new one.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::near;
+use super::sides::{Resource, Tried, at};
+use crate::diag::{Code, Diagnostic};
+use crate::patch::apply::apply;
+use crate::patch::lower::{Site, places};
+use crate::patch::model::{Effect, Op, Operation, Within};
+use crate::patch::path::{Path, Segment};
+use crate::patch::step::{Action, Step};
+use crate::report::update::{OperationUpdate, Verdict};
+use crate::resource::MergeKey;
+
+/// What came of trying a change on a resource.
+type Outcome = Result<Tried, Box<Diagnostic>>;
+
+/// The verdicts on a change. `was` and `now` are its resource on both sides, before it.
+pub(super) fn change(
+    site: &Site<'_>,
+    old: Option<&Outcome>,
+    new: &Outcome,
+    was: Option<&Resource>,
+    now: Option<&Resource>,
+) -> Vec<OperationUpdate> {
+    let Some(change) = site.patch.changes.get(site.change) else { return Vec::new() };
+    let within = match &change.effect {
+        Effect::Edit { within, .. } => within.as_ref(),
+        Effect::Delete => None,
+    };
+    match (old, new) {
+        (Some(Err(why)), _) => vec![no_text(site, within, why, Verdict::Broken, Vec::new())],
+        (_, Err(why)) => {
+            let path = within.map(|w| &w.path.value);
+            let near = match (was, now, path) {
+                (Some(was), Some(now), Some(path)) => near::paths(&was.state, &now.state, path),
+                _ => Vec::new(),
+            };
+            vec![no_text(site, within, why, Verdict::Gone, near)]
+        }
+        (old, Ok(new)) => {
+            let old = old.and_then(|outcome| outcome.as_ref().ok());
+            let mut both = Both { old: old.map(|t| (t, t.before.clone())), new: (new, new.before.clone()) };
+            let judge = |(index, operation): (usize, &Operation)| {
+                let told = OperationUpdate {
+                    resource: site.resource.to_owned(),
+                    path: operation.path.value.to_string(),
+                    within: within.map(|w| w.path.value.to_string()),
+                    line: site.patch.place(operation.span.clone()).line(),
+                    ours: ours(operation).cloned(),
+                    ..OperationUpdate::default()
+                };
+                let told = both.operation(index, operation, told);
+                both.advance(index);
+                told
+            };
+            change.operations().iter().enumerate().map(judge).collect()
+        }
+    }
+}
+
+/// The verdict on a change whose text is not there, or cannot be read.
+fn no_text(
+    site: &Site<'_>,
+    within: Option<&Within>,
+    why: &Diagnostic,
+    verdict: Verdict,
+    near: Vec<String>,
+) -> OperationUpdate {
+    OperationUpdate {
+        resource: site.resource.to_owned(),
+        path: within.map(|w| w.path.value.to_string()).unwrap_or_default(),
+        line: within.map_or(1, |w| site.patch.place(w.path.span.clone()).line()),
+        verdict,
+        message: why.message.clone(),
+        notes: hints(near, why),
+        ..OperationUpdate::default()
+    }
+}
+
+/// What an operation writes.
+fn ours(operation: &Operation) -> Option<&Value> {
+    match &operation.op {
+        Op::Add(new) | Op::Replace(new) | Op::Test(new) => Some(&new.value),
+        Op::Remove | Op::Move { .. } | Op::Copy { .. } => None,
+    }
+}
+
+/// Candidates first, then what the failure says of itself.
+fn hints(near: Vec<String>, why: &Diagnostic) -> Vec<String> {
+    let near = near.into_iter().map(|path| format!("It may be at {path} now."));
+    let which = |note: &&String| !note.starts_with("This is operation");
+    near.chain(why.notes.iter().filter(which).cloned()).chain(why.help.iter().cloned()).collect()
+}
+
+/// A change on both sides, and how far each has come.
+struct Both<'a> {
+    old: Option<(&'a Tried, Value)>,
+    new: (&'a Tried, Value),
+}
+
+impl Both<'_> {
+    /// The verdict on the next operation, told into `told`.
+    fn operation(&self, index: usize, operation: &Operation, told: OperationUpdate) -> OperationUpdate {
+        if let Some((old, _)) = &self.old
+            && let Some(why) = old.failure(index)
+        {
+            return OperationUpdate { verdict: Verdict::Broken, message: why.message.clone(), ours: None, ..told };
+        }
+        if let Some(other) = self.another_item(operation) {
+            return OperationUpdate { verdict: Verdict::UpstreamChanged, ..other.tell(told) };
+        }
+        if let Some(why) = self.new.0.failure(index) {
+            return self.failed(index, operation, why, told);
+        }
+        let steps: Vec<&Step> = self.new.0.steps(index).collect();
+        if steps.is_empty() && self.new.0.is_already(index) {
+            let message = "upstream has it; take it out of the patch".to_owned();
+            return OperationUpdate { verdict: Verdict::AlreadyUpstream, message, ..told };
+        }
+        // What is moved is moved as upstream has it now.
+        if !matches!(operation.op, Op::Move { .. })
+            && let Some((base, upstream)) = steps.iter().find_map(|step| self.replaced_another(index, step))
+        {
+            let message = match operation.op {
+                Op::Remove => "upstream changed what it takes out",
+                _ => "upstream changed what it replaces",
+            };
+            return OperationUpdate {
+                verdict: Verdict::UpstreamChanged,
+                message: message.to_owned(),
+                base: Some(base.clone()),
+                upstream: Some(upstream.clone()),
+                ..told
+            };
+        }
+        OperationUpdate { notes: self.other_places(index), ..told }
+    }
+
+    /// The value that a step replaces or takes out in the base and upstream, where these are not the same.
+    fn replaced_another(&self, index: usize, step: &Step) -> Option<(&Value, &Value)> {
+        let (old, value) = self.old.as_ref()?;
+        if matches!(step.action, Action::Add(_)) {
+            return None;
+        }
+        let fellow = old.steps(index).find(|s| s.origin.keyed == step.origin.keyed)?;
+        let (before, after) = (at(value, &fellow.path)?, at(&self.new.1, &step.path)?);
+        (before != after).then_some((before, after))
+    }
+
+    /// What is to be said where the operation, by `*`, means other places than before.
+    fn other_places(&self, index: usize) -> Vec<String> {
+        let Some((old, _)) = &self.old else { return Vec::new() };
+        let keyed = |tried: &Tried| -> Vec<Path> {
+            let steps = tried.steps(index).map(|s| &s.origin);
+            let already = tried.attempt.run.already.iter().filter(|o| o.operation == index);
+            steps.chain(already).map(|o| o.keyed.clone()).collect()
+        };
+        let (before, after) = (keyed(old), keyed(self.new.0));
+        let more = after.iter().filter(|p| !before.contains(p)).map(|p| format!("It now means {p} too."));
+        let less = before.iter().filter(|p| !after.contains(p)).map(|p| format!("{p} is no longer there."));
+        more.chain(less).collect()
+    }
+
+    /// The verdict on an operation that does not fit upstream, and fitted the base.
+    fn failed(&self, index: usize, operation: &Operation, why: &Diagnostic, told: OperationUpdate) -> OperationUpdate {
+        let path = &operation.path.value;
+        let base = self.old.as_ref().and_then(|(_, value)| first(value, path)).cloned();
+        let upstream = first(&self.new.1, path).cloned();
+        if matches!(why.code, Code::ValueMismatch | Code::AddOverExisting | Code::DuplicateItem) {
+            let message = match why.code {
+                Code::ValueMismatch => "upstream changed the value that the patch expects".to_owned(),
+                Code::AddOverExisting => "upstream has a value of its own there now".to_owned(),
+                _ => why.message.clone(),
+            };
+            return OperationUpdate { verdict: Verdict::UpstreamChanged, message, base, upstream, ..told };
+        }
+        let near = self.old.as_ref().map(|(_, old)| near::paths(old, &self.new.1, path)).unwrap_or_default();
+        let took_out = self.old.as_ref().is_some_and(|(old, _)| old.steps(index).next().is_some());
+        if matches!(operation.op, Op::Remove) && why.code == Code::PathMissing && near.is_empty() && took_out {
+            let message = "upstream took it out too; take it out of the patch, which cannot be built with it";
+            return OperationUpdate { verdict: Verdict::AlreadyUpstream, message: message.to_owned(), ..told };
+        }
+        let notes = hints(near, why);
+        OperationUpdate { verdict: Verdict::Gone, message: why.message.clone(), base, notes, ..told }
+    }
+
+    /// The first item on the way of the operation that it addresses by index, and that is another one upstream.
+    fn another_item(&self, operation: &Operation) -> Option<AnotherItem> {
+        let (_, old) = self.old.as_ref()?;
+        let from = match &operation.op {
+            Op::Move { from } | Op::Copy { from } => Some(&from.value),
+            _ => None,
+        };
+        std::iter::once(&operation.path.value).chain(from).find_map(|path| another_item(old, &self.new.1, path))
+    }
+
+    /// Makes the steps of an operation on both values.
+    fn advance(&mut self, index: usize) {
+        let sides = self.old.iter_mut().chain(std::iter::once(&mut self.new));
+        for (tried, value) in sides {
+            // They were made on that value before.
+            tried.steps(index).for_each(|step| drop(apply(value, step)));
+        }
+    }
+}
+
+impl Tried {
+    fn steps(&self, index: usize) -> impl Iterator<Item = &Step> {
+        self.attempt.run.steps.iter().filter(move |step| step.origin.operation == index)
+    }
+
+    fn failure(&self, index: usize) -> Option<&Diagnostic> {
+        self.attempt.failures.iter().find(|(at, _)| *at == index).map(|(_, why)| &**why)
+    }
+
+    fn is_already(&self, index: usize) -> bool {
+        self.attempt.run.already.iter().any(|origin| origin.operation == index)
+    }
+}
+
+/// The first value that a path leads to.
+fn first<'v>(value: &'v Value, path: &Path) -> Option<&'v Value> {
+    places(value, path).first().and_then(|tokens| at(value, tokens))
+}
+
+/// An index at which upstream has another item now.
+struct AnotherItem {
+    /// The list and the index.
+    path: Path,
+    index: usize,
+    base: Value,
+    upstream: Value,
+    /// What the items are called, where they have a key.
+    names: Option<(String, String)>,
+    /// Where the base's item is now.
+    now_at: Option<usize>,
+    /// The key that tells the items apart.
+    key: Option<&'static str>,
+}
+
+impl AnotherItem {
+    fn tell(self, told: OperationUpdate) -> OperationUpdate {
+        let index = self.index;
+        let mut notes = Vec::new();
+        let message = match &self.names {
+            Some((base, upstream)) => {
+                format!("index {index} of {} is another item now: it was {base}, and is {upstream}", self.path)
+            }
+            None => format!("index {index} of {} is another item now", self.path),
+        };
+        if let Some(now) = self.now_at {
+            notes.push(format!("What it was written for has index {now} now."));
+        }
+        if let (Some(key), Some((base, _))) = (self.key, &self.names) {
+            notes.push(format!("Address it by its key: {}/[{key}={base}].", self.path));
+        }
+        OperationUpdate { message, base: Some(self.base), upstream: Some(self.upstream), notes, ..told }
+    }
+}
+
+fn another_item(old: &Value, new: &Value, path: &Path) -> Option<AnotherItem> {
+    let segments = path.segments().iter().enumerate();
+    let indices = segments.filter_map(|(at, segment)| Some((at, index(segment)?)));
+    indices.into_iter().find_map(|(count, index)| {
+        let list = path.first(count);
+        let (before, after) = (first(old, &list)?.as_array()?, first(new, &list)?.as_array()?);
+        let (was, is) = (before.get(index)?, after.get(index)?);
+        let key = key_of(&list, before, after);
+        let name = |item: &Value| key.and_then(|key| name(key, item));
+        let names = name(was).zip(name(is));
+        let is_another = match &names {
+            Some((was, is)) => was != is,
+            // Without a key, an item is another one where it, or what was there, stands elsewhere on the other side.
+            None => was != is && (after.contains(was) || before.contains(is)),
+        };
+        let now_at = match &names {
+            Some((was, _)) => after.iter().position(|item| name(item).as_ref() == Some(was)),
+            None => after.iter().position(|item| item == was),
+        };
+        let field = key.filter(|key| key.fields().len() == 1).and_then(|key| key.fields().first().copied());
+        is_another.then(|| AnotherItem {
+            path: list,
+            index,
+            base: was.clone(),
+            upstream: is.clone(),
+            names,
+            now_at,
+            key: field,
+        })
+    })
+}
+
+fn index(segment: &Segment) -> Option<usize> {
+    match segment {
+        Segment::Key(key) if key.bytes().all(|b| b.is_ascii_digit()) => key.parse().ok(),
+        _ => None,
+    }
+}
+
+/// The merge key of a list: by its type, or by what its items have.
+fn key_of(list: &Path, before: &[Value], after: &[Value]) -> Option<MergeKey> {
+    let field = |segment: &'_ Segment| match segment {
+        Segment::Key(key) if index(segment).is_none() => Some(key.clone()),
+        _ => None,
+    };
+    let fields: Vec<String> = list.segments().iter().filter_map(field).collect();
+    let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+    let by_type = MergeKey::of_list(&fields).filter(|key| key.tells_apart(before) && key.tells_apart(after));
+    by_type.or_else(|| MergeKey::common(before, after))
+}
+
+/// What an item is called by its key.
+fn name(key: MergeKey, item: &Value) -> Option<String> {
+    let texts: Vec<Cow<'_, str>> = key.of_item(item)?.into_iter().map(|(_, text)| text).collect();
+    Some(texts.join(","))
+}

@@ -1,0 +1,192 @@
+//! The patches of one overlay on the old and on the new upstream, side by side.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use super::File;
+use super::judge;
+use super::near;
+use super::sides::{Resource, Side};
+use crate::config::Findings;
+use crate::diag::Source;
+use crate::diff;
+use crate::layer::documents::Document;
+use crate::layer::overlay::Overlay;
+use crate::layer::plan::{Plan, Scoped};
+use crate::patch::Patch;
+use crate::patch::lower::Site;
+use crate::patch::model::{Change, Effect};
+use crate::report::update::{OperationUpdate, OverlayUpdate, PatchUpdate, Verdict};
+
+/// The verdicts on the overlay's own patches; those of lower overlays are carried out and told with their own overlay.
+/// `sources` are the files of the plan that have new documents, with their numbers among `files`.
+pub(super) fn judge(
+    overlay: &Overlay,
+    plan: &Plan,
+    sources: &[(Arc<Source>, usize)],
+    files: &[File],
+    findings: &mut Findings,
+) -> Option<OverlayUpdate> {
+    let new_documents = |source: &Arc<Source>| {
+        let (_, number) = sources.iter().find(|(s, _)| Arc::ptr_eq(s, source))?;
+        let file = files.get(*number)?;
+        let kept: Vec<&Document> = file.new.iter().zip(&file.kept).filter(|(_, k)| **k).map(|(d, _)| d).collect();
+        Some(kept)
+    };
+    let old = Side::new(plan, |_| None, findings)?;
+    let new = Side::new(plan, new_documents, findings)?;
+    let mut sides = Sides { old, new };
+    let mut patches = Vec::new();
+    for scoped in &plan.patches {
+        let files = scope(plan, scoped);
+        let judged = sides.patch(&scoped.patch, &files);
+        let file = &scoped.patch.source().name;
+        if overlay.patches.iter().any(|reference| reference.file.name == *file) {
+            patches.push(judged);
+        }
+    }
+    Some(OverlayUpdate { name: overlay.name.value.clone(), path: overlay.folder.name.clone(), patches })
+}
+
+/// The files whose documents a patch may touch.
+fn scope(plan: &Plan, scoped: &Scoped) -> RangeInclusive<usize> {
+    let documents = plan.documents.get(scoped.scope.clone()).unwrap_or_default();
+    match (documents.first(), documents.last()) {
+        (Some(first), Some(last)) => first.file..=last.file,
+        // A range that holds nothing.
+        _ => RangeInclusive::new(1, 0),
+    }
+}
+
+struct Sides {
+    old: Side,
+    new: Side,
+}
+
+impl Sides {
+    fn patch(&mut self, patch: &Patch, files: &RangeInclusive<usize>) -> PatchUpdate {
+        let changes = patch.changes.iter().enumerate();
+        let operations: Vec<OperationUpdate> =
+            changes.flat_map(|(number, change)| self.change(patch, number, change, files)).collect();
+        let text = |of: &Option<crate::config::Spanned<String>>| of.as_ref().map(|t| t.value.clone());
+        PatchUpdate {
+            name: patch.name.value.clone(),
+            summary: text(&patch.summary).unwrap_or_default(),
+            why: text(&patch.why).unwrap_or_default(),
+            file: patch.source().name.clone(),
+            verdict: operations.iter().map(|o| o.verdict).max().unwrap_or_default(),
+            operations,
+        }
+    }
+
+    /// A change on both sides; whatever the verdict, what fits of it is made, for the patches behind it.
+    fn change(
+        &mut self,
+        patch: &Patch,
+        number: usize,
+        change: &Change,
+        files: &RangeInclusive<usize>,
+    ) -> Vec<OperationUpdate> {
+        let (was, now) = (self.old.meant(files, &change.target), self.new.meant(files, &change.target));
+        let fits = |count: usize| count > 0 && change.matches.allows(count);
+        let mut told = Vec::new();
+        let counts = fits(was.len()) && fits(now.len());
+        if !counts {
+            told.push(self.wrong_count(patch, change, files, &was, &now));
+        }
+        for (old, new) in self.pairs(&was, &now) {
+            let verdicts = match change.effect {
+                Effect::Delete => self.delete(patch, change, old, new).into_iter().collect(),
+                Effect::Edit { .. } => self.edit(patch, number, old, new),
+            };
+            if counts {
+                told.extend(verdicts);
+            }
+        }
+        told
+    }
+
+    /// Which resources of the two sides belong together, by their indices.
+    fn pairs(&self, was: &[usize], now: &[usize]) -> Vec<(Option<usize>, Option<usize>)> {
+        if let ([old], [new]) = (was, now) {
+            return vec![(Some(*old), Some(*new))];
+        }
+        let pairs = diff::pair_documents(&documents(&self.old, was), &documents(&self.new, now), &[]);
+        let index = |among: &[usize], at: Option<usize>| at.and_then(|at| among.get(at).copied());
+        pairs.into_iter().map(|(old, new)| (index(was, old), index(now, new))).collect()
+    }
+
+    fn delete(
+        &mut self,
+        patch: &Patch,
+        change: &Change,
+        old: Option<usize>,
+        new: Option<usize>,
+    ) -> Option<OperationUpdate> {
+        let (before, after) = (self.old.take_out(old), self.new.take_out(new));
+        let after = after?;
+        let differs = before.is_some_and(|before| before.original != after.original);
+        let note = differs.then(|| "Upstream changed the document that it deletes.".to_owned());
+        Some(OperationUpdate {
+            resource: after.identity.to_string(),
+            line: patch.place(change.span.clone()).line(),
+            notes: note.into_iter().collect(),
+            ..OperationUpdate::default()
+        })
+    }
+
+    fn edit(&mut self, patch: &Patch, number: usize, old: Option<usize>, new: Option<usize>) -> Vec<OperationUpdate> {
+        let (old, new) = (old.and_then(|i| self.old.0.get_mut(i)), new.and_then(|i| self.new.0.get_mut(i)));
+        let name = |resource: &Option<&mut Resource>| resource.as_ref().map(|r| r.identity.to_string());
+        let resource = name(&new).or_else(|| name(&old)).unwrap_or_default();
+        let site = Site { patch, change: number, resource: &resource, place: None };
+        let tried = |resource: &Option<&mut Resource>| resource.as_ref().map(|r| r.attempt(&site));
+        let (before, after) = (tried(&old), tried(&new));
+        let verdicts = match &after {
+            Some(after) => judge::change(&site, before.as_ref(), after, old.as_deref(), new.as_deref()),
+            None => Vec::new(),
+        };
+        for (resource, tried) in [(old, before), (new, after)] {
+            if let (Some(resource), Some(Ok(tried))) = (resource, tried) {
+                resource.take(tried);
+            }
+        }
+        verdicts
+    }
+
+    /// The verdict on a target that does not mean as many documents as it says.
+    fn wrong_count(
+        &self,
+        patch: &Patch,
+        change: &Change,
+        files: &RangeInclusive<usize>,
+        was: &[usize],
+        now: &[usize],
+    ) -> OperationUpdate {
+        let line = patch.place(change.target_span.clone()).line();
+        let resource = match was {
+            [index] => self.old.0.get(*index).map(|r| r.identity.to_string()),
+            _ => None,
+        };
+        let resource = resource.unwrap_or_else(|| change.target.to_string());
+        let told = OperationUpdate { resource, line, ..OperationUpdate::default() };
+        let wanted = change.matches;
+        if was.is_empty() || !wanted.allows(was.len()) {
+            let message = format!("the target means {} documents of the locked base, and says {wanted}", was.len());
+            return OperationUpdate { verdict: Verdict::Broken, message, ..told };
+        }
+        if !now.is_empty() {
+            let message = format!("the target means {} documents upstream now, and says {wanted}", now.len());
+            return OperationUpdate { verdict: Verdict::UpstreamChanged, message, ..told };
+        }
+        let message = "upstream has no document that the target means".to_owned();
+        let near = near::targets(&self.old, &self.new, files, was, &change.target);
+        let notes = near.into_iter().map(|identity| format!("There is {identity}.")).collect();
+        OperationUpdate { verdict: Verdict::Gone, message, notes, ..told }
+    }
+}
+
+fn documents<'s>(side: &'s Side, indices: &[usize]) -> Vec<diff::Document<'s>> {
+    let resources = indices.iter().filter_map(|index| side.0.get(*index));
+    resources.map(|r| diff::Document { identity: r.identity.clone(), value: &r.state }).collect()
+}

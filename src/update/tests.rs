@@ -1,0 +1,369 @@
+//! Verdicts on invented upstreams. Each test has one upstream, what became of it, and patches.
+
+use super::*;
+use crate::layer::base::Base;
+use crate::layer::testing::Project;
+use crate::layer::vendor::{self, FromRoot};
+use crate::report::update::{DocumentState, OperationUpdate, Verdict};
+
+const BASE: &str = "apiVersion: overlay/v1\nkind: Base\nname: b\nsource: {file: ../../up/m.yaml}\n";
+
+const UPSTREAM: &str = r#"apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data:
+  agent.json: |
+    {"level": "info", "mtu": 1500}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent, namespace: net}
+spec:
+  template:
+    spec:
+      hostNetwork: true
+      containers:
+        - name: agent
+          image: example.org/agent:1.0
+          args: [--verbose, --port=53]
+      volumes:
+        - name: bin
+          hostPath: {path: /opt/bin}
+        - name: run
+          hostPath: {path: /run}
+"#;
+
+/// A patch on the daemon with these operations.
+fn on_agent(operations: &str) -> String {
+    format!("changes:\n  - target: {{kind: DaemonSet, name: agent}}\n    patch:\n{operations}")
+}
+
+fn project(keep: &str, patches: &[&str]) -> Project {
+    let project = Project::new(&[("base/b/base.yaml", &format!("{BASE}{keep}")), ("up/m.yaml", UPSTREAM)]);
+    let mut names = String::new();
+    for (number, changes) in patches.iter().enumerate() {
+        names.push_str(&format!("  - patches/p{number}.yaml\n"));
+        let head =
+            format!("apiVersion: overlay/v1\nkind: Patch\nname: p{number}\nsummary: Do it\nwhy: It is needed.\n");
+        project.write(&format!("overlays/x/patches/p{number}.yaml"), &format!("{head}{changes}"));
+    }
+    let overlay = "apiVersion: overlay/v1\nkind: Overlay\nname: x\nbases: [../../base/b]\n";
+    let patches = if names.is_empty() { String::new() } else { format!("patches:\n{names}") };
+    project.write("overlays/x/overlay.yaml", &format!("{overlay}{patches}"));
+    let mut findings = Findings::new();
+    let plan = vendor::plan(&project.root, &project.base("base/b"), &FromRoot(&project.root), false, &mut findings);
+    vendor::carry_out(&[&plan.unwrap()]).unwrap();
+    project
+}
+
+fn looked(project: &Project, upstream: &str, old: Option<&str>) -> Result<BaseUpdate, Vec<String>> {
+    let mut findings = Findings::new();
+    let base: Base = project.base("base/b");
+    let fetched = |text: &str| Fetched { name: "new.yaml".into(), bytes: text.as_bytes().to_vec() };
+    let old = old.map(fetched);
+    let newer = Newer { base: &base, files: &[fetched(upstream)], old: old.as_ref() };
+    look(&project.root, &newer, &mut findings).ok_or_else(|| project.told(&findings))
+}
+
+/// The operations of all patches on another upstream.
+fn operations(patches: &[&str], upstream: &str) -> Vec<OperationUpdate> {
+    let project = project("", patches);
+    let before = project.files();
+    let update = looked(&project, upstream, None).unwrap();
+    assert_eq!(project.files(), before);
+    let [overlay] = &update.overlays[..] else { panic!("one overlay is expected: {:?}", update.overlays) };
+    overlay.patches.iter().flat_map(|p| p.operations.clone()).collect()
+}
+
+/// The verdict, message and notes of the one operation.
+fn verdict(patch: &str, upstream: &str) -> (Verdict, String, String) {
+    let [operation] = &operations(&[patch], upstream)[..] else { panic!("one operation is expected") };
+    (operation.verdict, operation.message.clone(), operation.notes.join(" "))
+}
+
+fn with(from: &str, to: &str) -> String {
+    assert!(UPSTREAM.contains(from), "{from}");
+    UPSTREAM.replace(from, to)
+}
+
+fn pin(container: &str) -> String {
+    on_agent(&format!(
+        "      - {{op: replace, path: '/spec/template/spec/containers/{container}/image', value: 'example.org/agent:9'}}\n"
+    ))
+}
+
+const CONTAINERS: &str = "      containers:\n";
+
+fn in_front() -> String {
+    with(CONTAINERS, &format!("{CONTAINERS}        - {{name: proxy, image: example.org/proxy:3}}\n"))
+}
+
+#[test]
+fn an_upstream_as_it_was_changes_no_verdict_and_no_document() {
+    let project = project("", &[&pin("[name=agent]")]);
+    let update = looked(&project, UPSTREAM, None).unwrap();
+    assert!(!update.changed);
+    assert!(update.documents.is_empty());
+    assert_eq!(update.overlays[0].patches[0].verdict, Verdict::Applies);
+}
+
+#[test]
+fn an_item_addressed_by_key_is_found_behind_one_put_in_front() {
+    assert_eq!(verdict(&pin("[name=agent]"), &in_front()), (Verdict::Applies, String::new(), String::new()));
+}
+
+#[test]
+fn an_index_at_which_another_item_stands_is_a_conflict_that_names_both() {
+    let (verdict, message, notes) = verdict(&pin("0"), &in_front());
+    assert_eq!(verdict, Verdict::UpstreamChanged);
+    assert_eq!(message, "index 0 of /spec/template/spec/containers is another item now: it was agent, and is proxy");
+    assert_eq!(
+        notes,
+        "What it was written for has index 1 now. Address it by its key: /spec/template/spec/containers/[name=agent]."
+    );
+}
+
+#[test]
+fn an_index_in_a_list_without_keys_is_held_by_what_stands_there() {
+    let second = on_agent("      - {op: remove, path: /spec/template/spec/containers/0/args/1}\n");
+    let shifted = with("[--verbose, --port=53]", "[--quiet, --verbose, --port=53]");
+    let (is, message, notes) = verdict(&second, &shifted);
+    assert_eq!(is, Verdict::UpstreamChanged);
+    assert_eq!(message, "index 1 of /spec/template/spec/containers/0/args is another item now");
+    assert_eq!(notes, "What it was written for has index 2 now.");
+    let behind = with("[--verbose, --port=53]", "[--verbose, --port=53, --quiet]");
+    assert_eq!(verdict(&second, &behind).0, Verdict::Applies);
+}
+
+#[test]
+fn what_upstream_has_by_now_can_be_dropped() {
+    let select = on_agent("      - {op: add, path: /spec/template/spec/nodeSelector, value: {disk: ssd}}\n");
+    let same = with("      hostNetwork: true\n", "      hostNetwork: true\n      nodeSelector: {disk: ssd}\n");
+    assert_eq!(verdict(&select, &same).0, Verdict::AlreadyUpstream);
+    let other = with("      hostNetwork: true\n", "      hostNetwork: true\n      nodeSelector: {disk: hdd}\n");
+    let [operation] = &operations(&[&select], &other)[..] else { panic!("one operation is expected") };
+    assert_eq!(operation.verdict, Verdict::UpstreamChanged);
+    assert_eq!(operation.message, "upstream has a value of its own there now");
+    assert_eq!(operation.upstream, Some(serde_json::json!({"disk": "hdd"})));
+    assert_eq!(operation.base, None);
+}
+
+#[test]
+fn what_upstream_took_out_too_can_be_dropped() {
+    let remove = on_agent("      - {op: remove, path: /spec/template/spec/hostNetwork}\n");
+    let (verdict, message, _) = verdict(&remove, &with("      hostNetwork: true\n", ""));
+    assert_eq!(verdict, Verdict::AlreadyUpstream);
+    assert_eq!(message, "upstream took it out too; take it out of the patch, which cannot be built with it");
+}
+
+#[test]
+fn a_renamed_item_is_named_where_its_old_name_leads_nowhere() {
+    let host_path = on_agent(
+        "      - {op: replace, path: '/spec/template/spec/volumes/[name=bin]/hostPath/path', value: /data/bin}\n",
+    );
+    let (verdict, message, notes) = verdict(&host_path, &with("name: bin", "name: plugins"));
+    assert_eq!(verdict, Verdict::Gone);
+    assert_eq!(message, "`/spec/template/spec/volumes` has no item `[name=bin]`");
+    assert!(notes.starts_with("It may be at /spec/template/spec/volumes/[name=plugins] now."), "{notes}");
+}
+
+#[test]
+fn an_item_that_is_to_be_removed_and_was_renamed_is_not_taken_for_gone() {
+    let remove = on_agent("      - {op: remove, path: '/spec/template/spec/volumes/[name=bin]'}\n");
+    assert_eq!(verdict(&remove, &with("name: bin", "name: plugins")).0, Verdict::Gone);
+}
+
+#[test]
+fn a_value_that_moved_is_named_where_it_is_now() {
+    let replace = on_agent("      - {op: replace, path: /spec/template/spec/hostNetwork/mode, value: b}\n");
+    let project = project("", &[&replace]);
+    project.write("up/m.yaml", &with("hostNetwork: true", "hostNetwork: {mode: bridge}"));
+    let mut findings = Findings::new();
+    let plan = vendor::plan(&project.root, &project.base("base/b"), &FromRoot(&project.root), false, &mut findings);
+    vendor::carry_out(&[&plan.unwrap()]).unwrap();
+    let update = looked(&project, &with("hostNetwork: true", "network: {mode: bridge}"), None).unwrap();
+    let operation = &update.overlays[0].patches[0].operations[0];
+    assert_eq!(operation.verdict, Verdict::Gone);
+    assert_eq!(operation.notes.first().unwrap(), "It may be at /spec/template/spec/network now.");
+}
+
+#[test]
+fn a_renamed_document_is_named_where_its_target_means_none() {
+    let (verdict, message, notes) = verdict(&pin("[name=agent]"), &with("{name: agent, ", "{name: node-daemon, "));
+    assert_eq!(verdict, Verdict::Gone);
+    assert_eq!(message, "upstream has no document that the target means");
+    assert_eq!(notes, "There is DaemonSet.apps/net/node-daemon (apps/v1).");
+}
+
+#[test]
+fn a_document_of_another_api_version_is_met_or_named() {
+    let bumped = with("apps/v1", "apps/v2");
+    assert_eq!(verdict(&pin("[name=agent]"), &bumped).0, Verdict::Applies);
+    let versioned = pin("[name=agent]").replace("{kind:", "{version: v1, kind:");
+    let (is, _, notes) = verdict(&versioned, &bumped);
+    assert_eq!(is, Verdict::Gone);
+    assert_eq!(notes, "There is DaemonSet.apps/net/agent (apps/v2).");
+}
+
+#[test]
+fn a_text_that_was_laid_out_anew_is_the_same_text() {
+    let level = "changes:\n  - target: {kind: ConfigMap}\n    within: {path: /data/agent.json, as: json}\n    patch:\n      \
+                 - {op: replace, path: /level, value: debug}\n";
+    let anew =
+        with("{\"level\": \"info\", \"mtu\": 1500}", "{\n      \"mtu\": 1500,\n      \"level\": \"info\"\n    }");
+    assert_eq!(verdict(level, &anew).0, Verdict::Applies);
+    let other = with("\"info\"", "\"warn\"");
+    assert_eq!(verdict(level, &other).0, Verdict::UpstreamChanged);
+    let (broken, message, _) = verdict(level, &with("\"info\",", "\"info\""));
+    assert_eq!(broken, Verdict::Gone);
+    assert!(message.starts_with("the text at `/data/agent.json` is not json: "), "{message}");
+}
+
+#[test]
+fn a_replaced_value_that_upstream_changed_is_a_conflict_with_three_values_without_was_too() {
+    let [operation] = &operations(&[&pin("[name=agent]")], &with("agent:1.0", "agent:2.0"))[..] else {
+        panic!("one operation is expected")
+    };
+    assert_eq!(operation.verdict, Verdict::UpstreamChanged);
+    assert_eq!(operation.message, "upstream changed what it replaces");
+    assert_eq!(operation.base, Some("example.org/agent:1.0".into()));
+    assert_eq!(operation.upstream, Some("example.org/agent:2.0".into()));
+    assert_eq!(operation.ours, Some("example.org/agent:9".into()));
+}
+
+#[test]
+fn a_value_that_was_names_is_held_against_upstreams() {
+    let was = pin("[name=agent]").replace("value:", "was: 'example.org/agent:1.0', value:");
+    assert_eq!(verdict(&was, UPSTREAM).0, Verdict::Applies);
+    let (verdict, message, _) = verdict(&was, &with("agent:1.0", "agent:2.0"));
+    assert_eq!((verdict, &*message), (Verdict::UpstreamChanged, "upstream changed the value that the patch expects"));
+}
+
+#[test]
+fn what_an_earlier_patch_made_is_no_change_of_upstreams() {
+    let first = on_agent("      - {op: add, path: /spec/template/spec/volumes/0, value: {name: own}}\n");
+    let second = on_agent("      - {op: replace, path: /spec/template/spec/volumes/0/name, value: ours}\n");
+    let verdicts: Vec<Verdict> = operations(&[&first, &second], UPSTREAM).iter().map(|o| o.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Applies, Verdict::Applies]);
+}
+
+#[test]
+fn every_item_that_a_path_newly_means_is_told() {
+    let (verdict, _, notes) = verdict(&pin("*"), &in_front());
+    assert_eq!(verdict, Verdict::Applies);
+    assert_eq!(notes, "It now means /spec/template/spec/containers/[name=proxy]/image too.");
+}
+
+#[test]
+fn a_patch_that_fails_on_the_base_too_is_told_apart() {
+    let (verdict, message, _) = verdict(&pin("[name=agnet]"), &in_front());
+    assert_eq!(verdict, Verdict::Broken);
+    assert_eq!(message, "`/spec/template/spec/containers` has no item `[name=agnet]`");
+}
+
+#[test]
+fn a_target_that_means_more_documents_than_it_says_is_a_conflict() {
+    let glob = pin("[name=agent]").replace("name: agent", "name: 'agent*'");
+    let daemon = &UPSTREAM[UPSTREAM.find("---").unwrap()..];
+    let two = format!("{UPSTREAM}{}", daemon.replace("name: agent, ", "name: agent-edge, "));
+    let (verdict, message, _) = verdict(&glob, &two);
+    assert_eq!(verdict, Verdict::UpstreamChanged);
+    assert_eq!(message, "the target means 2 documents upstream now, and says exactly 1");
+}
+
+#[test]
+fn a_document_that_is_deleted_may_change() {
+    let delete = "changes:\n  - target: {kind: ConfigMap}\n    delete: true\n";
+    let (verdict, _, notes) = verdict(delete, &with("1500", "9000"));
+    assert_eq!((verdict, &*notes), (Verdict::Applies, "Upstream changed the document that it deletes."));
+}
+
+#[test]
+fn the_patches_of_an_overlay_are_told_once_and_count_for_those_above_it() {
+    let project = project("", &[&pin("[name=agent]")]);
+    let overlay = "apiVersion: overlay/v1\nkind: Overlay\nname: y\nbases: [../x]\npatches: [above.yaml]\n";
+    project.write("overlays/y/overlay.yaml", overlay);
+    let above = pin("[name=agent]").replace("value:", "was: 'example.org/agent:9', value:").replace(":9'}", ":10'}");
+    let head = "apiVersion: overlay/v1\nkind: Patch\nname: above\nsummary: s\nwhy: w\n";
+    project.write("overlays/y/above.yaml", &format!("{head}{above}"));
+    let update = looked(&project, &with("agent:1.0", "agent:2.0"), None).unwrap();
+    let told: Vec<(&str, &str, Verdict)> = update
+        .overlays
+        .iter()
+        .flat_map(|o| o.patches.iter().map(|p| (o.name.as_str(), p.name.as_str(), p.verdict)))
+        .collect();
+    assert_eq!(told, [("x", "p0", Verdict::UpstreamChanged), ("y", "above", Verdict::Applies)]);
+}
+
+#[test]
+fn an_overlay_that_stands_on_another_base_is_not_told_and_one_that_cannot_be_read_is_named() {
+    let project = project("", &[]);
+    project.write("base/c/base.yaml", &BASE.replace("name: b", "name: c"));
+    let head = "apiVersion: overlay/v1\nkind: Overlay\n";
+    project.write("overlays/other/overlay.yaml", &format!("{head}name: other\nbases: [../../base/c]\n"));
+    project.write("overlays/odd/overlay.yaml", &format!("{head}nmae: odd\n"));
+    let update = looked(&project, UPSTREAM, None).unwrap();
+    assert_eq!(update.overlays.iter().map(|o| &*o.name).collect::<Vec<_>>(), ["x"]);
+    assert_eq!(update.unreadable, ["overlays/odd"]);
+}
+
+#[test]
+fn documents_are_told_that_are_new_gone_changed_or_known_by_a_digest_alone() {
+    let keep = "keep: [{kind: DaemonSet}]\n";
+    let project = project(keep, &[]);
+    let newer = with("1500", "9000").replace("hostNetwork: true", "hostNetwork: false")
+        + "---\napiVersion: v1\nkind: Service\nmetadata: {name: agent}\n";
+    let told = |old: Option<&str>| {
+        let update = looked(&project, &newer, old).unwrap();
+        let one = |d: &crate::report::update::DocumentUpdate| {
+            let paths: Vec<&str> = d.differences.iter().map(|d| d.path.as_str()).collect();
+            (d.resource.clone(), d.kept, d.state, paths.join(" "))
+        };
+        update.documents.iter().map(one).collect::<Vec<_>>()
+    };
+    let (config, daemon, service) =
+        ("ConfigMap/settings".to_owned(), "DaemonSet.apps/net/agent".to_owned(), "Service/agent (v1)".to_owned());
+    let host_network = "/spec/template/spec/hostNetwork".to_owned();
+    assert_eq!(
+        told(None),
+        [
+            (config.clone(), false, DocumentState::ChangedUnseen, String::new()),
+            (daemon.clone(), true, DocumentState::Changed, host_network.clone()),
+            (service.clone(), false, DocumentState::New, String::new()),
+        ]
+    );
+    assert_eq!(
+        told(Some(UPSTREAM)),
+        [
+            (config, false, DocumentState::Changed, "/mtu".to_owned()),
+            (daemon, true, DocumentState::Changed, host_network),
+            (service, false, DocumentState::New, String::new()),
+        ]
+    );
+    let config_alone = UPSTREAM.split("---").next().unwrap();
+    let update = looked(&project, config_alone, None).unwrap();
+    assert_eq!(update.documents.iter().map(|d| d.state).collect::<Vec<_>>(), [DocumentState::Gone]);
+    assert_eq!(update.kept_gone.iter().map(|k| &*k.target).collect::<Vec<_>>(), ["kind=DaemonSet"]);
+    assert_eq!(update.conflicts(), 1);
+}
+
+#[test]
+fn an_old_upstream_that_the_lock_does_not_record_is_refused() {
+    let told = looked(&project("", &[]), UPSTREAM, Some(&with("1500", "9000"))).unwrap_err();
+    assert_eq!(told, ["upstream-changed: new.yaml is not what base/b was vendored from"]);
+}
+
+#[test]
+fn items_of_a_list_are_met_like_documents() {
+    let list = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: one}\n  data: {a: x}\n";
+    let patch = "changes:\n  - target: {name: one}\n    patch:\n      - {op: replace, path: /data/a, value: z}\n";
+    let project = project("", &[patch]);
+    project.write("up/m.yaml", list);
+    let mut findings = Findings::new();
+    let plan = vendor::plan(&project.root, &project.base("base/b"), &FromRoot(&project.root), false, &mut findings);
+    vendor::carry_out(&[&plan.unwrap()]).unwrap();
+    let verdict = |upstream: &str| looked(&project, upstream, None).unwrap().overlays[0].patches[0].verdict;
+    assert_eq!(verdict(list), Verdict::Applies);
+    assert_eq!(verdict(&list.replace("a: x", "a: y")), Verdict::UpstreamChanged);
+    assert_eq!(verdict(&list.replace("name: one", "name: two")), Verdict::Gone);
+}
