@@ -113,7 +113,8 @@ pub fn run(args: &UpdateArgs, context: &mut Context) -> Result<End, Failure> {
         let root = Root::find(&folder, context.root.as_deref(), &current)?;
         looked.extend(look(args, root, &folder, &current, &mut findings)?);
     }
-    let report = UpdateReport::new(looked.iter().map(|l| l.update.clone()).collect());
+    let bases = looked.iter().map(|l| l.update.clone()).collect();
+    let report = UpdateReport::new(bases, !findings.has_errors());
     let text = match args.format {
         UpdateFormat::Text => update_text(&report, context.terminal.product_dress()),
         UpdateFormat::Json => update_json(&report),
@@ -134,8 +135,11 @@ pub fn run(args: &UpdateArgs, context: &mut Context) -> Result<End, Failure> {
 
 /// What is said of a run that wrote nothing.
 fn told(args: &UpdateArgs, report: &UpdateReport, end: End) -> &'static str {
+    let conflicts = report.bases.iter().any(|base| base.conflicts() > 0);
     match (args.write, report.ok, report.changed) {
-        (true, false, _) => "nothing was written; --accept-conflicts writes all the same\n",
+        (true, false, _) if conflicts && end == End::Clean => {
+            "nothing was written; --accept-conflicts writes all the same\n"
+        }
         (true, ..) => "nothing was written\n",
         (false, true, true) if !args.check && end == End::Clean => "nothing was written; --write follows upstream\n",
         _ => "",

@@ -22,7 +22,7 @@ pub const UPDATE_SCHEMA: &str = "overlay/update/v1";
 #[derive(Clone, Debug, Serialize)]
 pub struct UpdateReport {
     schema: &'static str,
-    /// Whether no patch conflicts.
+    /// Whether every base could be looked at, and no patch conflicts.
     pub ok: bool,
     /// Whether any upstream has other bytes than its lock records.
     pub changed: bool,
@@ -31,9 +31,9 @@ pub struct UpdateReport {
 }
 
 impl UpdateReport {
-    /// A report of bases.
-    pub fn new(bases: Vec<BaseUpdate>) -> UpdateReport {
-        let ok = bases.iter().all(|base| base.conflicts() == 0);
+    /// A report of bases; `complete` when no base is lacking.
+    pub fn new(bases: Vec<BaseUpdate>, complete: bool) -> UpdateReport {
+        let ok = complete && bases.iter().all(|base| base.conflicts() == 0);
         let changed = bases.iter().any(|base| base.changed);
         UpdateReport { schema: UPDATE_SCHEMA, ok, changed, bases }
     }
@@ -386,13 +386,16 @@ mod tests {
             operations: vec![operation],
         };
         let overlay = OverlayUpdate { name: "x".into(), path: "overlays/x".into(), patches: vec![patch] };
-        UpdateReport::new(vec![BaseUpdate {
-            name: "b".into(),
-            path: "base/b".into(),
-            changed: true,
-            overlays: vec![overlay],
-            ..BaseUpdate::default()
-        }])
+        UpdateReport::new(
+            vec![BaseUpdate {
+                name: "b".into(),
+                path: "base/b".into(),
+                changed: true,
+                overlays: vec![overlay],
+                ..BaseUpdate::default()
+            }],
+            true,
+        )
     }
 
     #[test]

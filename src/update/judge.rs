@@ -10,7 +10,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::patch::apply::apply;
 use crate::patch::lower::{Site, places};
 use crate::patch::model::{Effect, Op, Operation, Within};
-use crate::patch::path::{Path, Segment};
+use crate::patch::path::{Condition, Path, Segment};
 use crate::patch::step::{Action, Step};
 use crate::report::update::{OperationUpdate, Verdict};
 use crate::resource::MergeKey;
@@ -32,7 +32,7 @@ pub(super) fn change(
         Effect::Delete => None,
     };
     match (old, new) {
-        (Some(Err(why)), _) => vec![no_text(site, within, why, Verdict::Broken, Vec::new())],
+        (Some(Err(_)), Err(why)) => vec![no_text(site, within, why, Verdict::Broken, Vec::new())],
         (_, Err(why)) => {
             let path = within.map(|w| &w.path.value);
             let near = match (was, now, path) {
@@ -105,10 +105,12 @@ struct Both<'a> {
 impl Both<'_> {
     /// The verdict on the next operation, told into `told`.
     fn operation(&self, index: usize, operation: &Operation, told: OperationUpdate) -> OperationUpdate {
-        if let Some((old, _)) = &self.old
-            && let Some(why) = old.failure(index)
-        {
-            return OperationUpdate { verdict: Verdict::Broken, message: why.message.clone(), ours: None, ..told };
+        if let Some(why) = self.old.as_ref().and_then(|(old, _)| old.failure(index)) {
+            if self.new.0.failure(index).is_some() {
+                return OperationUpdate { verdict: Verdict::Broken, message: why.message.clone(), ours: None, ..told };
+            }
+            let notes = vec![format!("It does not fit the locked base: {}.", why.message)];
+            return OperationUpdate { notes, ours: None, ..told };
         }
         if let Some(other) = self.another_item(operation) {
             return OperationUpdate { verdict: Verdict::UpstreamChanged, ..other.tell(told) };
@@ -256,7 +258,8 @@ impl AnotherItem {
             notes.push(format!("What it was written for has index {now} now."));
         }
         if let (Some(key), Some((base, _))) = (self.key, &self.names) {
-            notes.push(format!("Address it by its key: {}/[{key}={base}].", self.path));
+            let selector = Segment::Select(vec![Condition { key: key.to_owned(), value: base.clone() }]);
+            notes.push(format!("Address it by its key: {}/{selector}.", self.path));
         }
         OperationUpdate { message, base: Some(self.base), upstream: Some(self.upstream), notes, ..told }
     }

@@ -90,7 +90,7 @@ impl Sides {
         let (was, now) = (self.old.meant(files, &change.target), self.new.meant(files, &change.target));
         let fits = |count: usize| count > 0 && change.matches.allows(count);
         let mut told = Vec::new();
-        let counts = fits(was.len()) && fits(now.len());
+        let counts = fits(now.len());
         if !counts {
             told.push(self.wrong_count(patch, change, files, &was, &now));
         }
@@ -171,6 +171,7 @@ impl Sides {
         let resource = resource.unwrap_or_else(|| change.target.to_string());
         let told = OperationUpdate { resource, line, ..OperationUpdate::default() };
         let wanted = change.matches;
+        // Had it meant the right number before, upstream would have changed that.
         if was.is_empty() || !wanted.allows(was.len()) {
             let message = format!("the target means {} documents of the locked base, and says {wanted}", was.len());
             return OperationUpdate { verdict: Verdict::Broken, message, ..told };

@@ -262,6 +262,15 @@ fn a_patch_that_fails_on_the_base_too_is_told_apart() {
 }
 
 #[test]
+fn a_patch_that_fits_upstream_alone_applies_and_says_so() {
+    let (is, _, notes) = verdict(&pin("[name=proxy]"), &in_front());
+    assert_eq!(is, Verdict::Applies);
+    assert_eq!(notes, "It does not fit the locked base: `/spec/template/spec/containers` has no item `[name=proxy]`.");
+    let target = pin("[name=agent]").replace("name: agent}", "name: daemon}");
+    assert_eq!(verdict(&target, &with("{name: agent, ", "{name: daemon, ")).0, Verdict::Applies);
+}
+
+#[test]
 fn a_target_that_means_more_documents_than_it_says_is_a_conflict() {
     let glob = pin("[name=agent]").replace("name: agent", "name: 'agent*'");
     let daemon = &UPSTREAM[UPSTREAM.find("---").unwrap()..];
