@@ -1,0 +1,220 @@
+//! Layers on layers, several bases, Lists, embedded texts and unusual bytes, from the files to the printed bytes. Each
+//! result is also proven by `verify`.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may lay out files, and fail")]
+
+#[path = "support/project.rs"]
+mod project;
+
+use project::Project;
+
+const BASE: &str = "apiVersion: overlay/v1\nkind: Base\nname: b\nsource: {file: ../up/m.yaml}\n";
+
+/// A patch with these changes, which are the lines of a list.
+fn patch(name: &str, changes: &str) -> String {
+    let head = format!("apiVersion: overlay/v1\nkind: Patch\nname: {name}\n");
+    format!(
+        "{head}summary: For the test\nwhy: The test looks at the bytes.\nevidence: [this test]\nchanges:\n{changes}"
+    )
+}
+
+fn overlay(bases: &str, more: &str) -> String {
+    format!("apiVersion: overlay/v1\nkind: Overlay\nname: o\nbases: [{bases}]\n{more}")
+}
+
+/// The base `b` of one manifest, locked, and the overlay `o` with one patch on it.
+fn one_patch(manifest: &str, changes: &str) -> Project {
+    let (overlay, patch) = (overlay("../b", "patches: [p.yaml]\n"), patch("p", changes));
+    let files = [("up/m.yaml", manifest), ("b/base.yaml", BASE), ("o/overlay.yaml", &overlay), ("o/p.yaml", &patch)];
+    let project = Project::new(files);
+    project.output(&["vendor", "b"]);
+    project
+}
+
+/// What the overlay `o` of a project gives, proven.
+fn proven(project: &Project) -> String {
+    let built = project.output(&["build", "o"]);
+    project.output(&["verify", "o"]);
+    built
+}
+
+#[track_caller]
+fn assert_built(manifest: &str, changes: &str, wanted: &str) {
+    assert_eq!(proven(&one_patch(manifest, changes)), wanted);
+}
+
+const PAIR: &str = "\
+# two of them
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: a
+data: {key: old}   # kept
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: b
+  labels: {part: second}
+data:
+  key:   old
+";
+
+const REPLACE_IN_A: &str = "  - target: {kind: ConfigMap, name: a}
+    patch:
+      - {op: replace, path: /data/key, was: old, value: new}
+";
+
+#[test]
+fn a_patch_changes_its_line_alone() {
+    assert_built(PAIR, REPLACE_IN_A, &PAIR.replace("{key: old}", "{key: new}"));
+}
+
+#[test]
+fn an_overlay_without_patches_gives_upstreams_bytes() {
+    for manifest in [PAIR.to_owned(), PAIR.replace('\n', "\r\n"), format!("\u{feff}{PAIR}"), PAIR.trim_end().to_owned()]
+    {
+        let project = one_patch(&manifest, REPLACE_IN_A);
+        project.write("o/overlay.yaml", &overlay("../b", ""));
+        assert_eq!(proven(&project), manifest);
+    }
+}
+
+#[test]
+fn line_ends_a_byte_order_mark_and_a_missing_final_newline_stay() {
+    let patched = PAIR.replace("{key: old}", "{key: new}");
+    assert_built(&PAIR.replace('\n', "\r\n"), REPLACE_IN_A, &patched.replace('\n', "\r\n"));
+    assert_built(&format!("\u{feff}{PAIR}"), REPLACE_IN_A, &format!("\u{feff}{patched}"));
+    assert_built(PAIR.trim_end(), REPLACE_IN_A, patched.trim_end());
+}
+
+#[test]
+fn a_new_key_at_the_end_of_a_file_without_final_newline_has_none_either() {
+    let changes = "  - target: {kind: ConfigMap, name: b}
+    patch:
+      - {op: add, path: /data/other, value: more}
+";
+    assert_built(PAIR.trim_end(), changes, &format!("{}\n  other: more", PAIR.trim_end()));
+    let crlf = PAIR.replace('\n', "\r\n");
+    assert_built(&crlf, changes, &format!("{crlf}  other: more\r\n"));
+}
+
+#[test]
+fn labels_find_a_document() {
+    let changes = "  - target: {labels: {part: second}}
+    patch:
+      - {op: replace, path: /data/key, was: old, value: new}
+";
+    assert_built(PAIR, changes, &PAIR.replace("key:   old", "key:   new"));
+}
+
+#[test]
+fn a_deleted_document_takes_its_marker_along() {
+    let changes = "  - target: {kind: ConfigMap, name: b}\n    delete: true\n";
+    let (first, _) = PAIR.split_once("---\n").unwrap();
+    assert_built(PAIR, changes, first);
+}
+
+#[test]
+fn an_overlay_stands_on_an_overlay() {
+    let project = one_patch(PAIR, REPLACE_IN_A);
+    let changes = REPLACE_IN_A.replace("name: a", "name: b").replace("value: new", "value: newer");
+    project.write("o/overlay.yaml", &overlay("../below", "patches: [q.yaml]\n"));
+    project.write("o/q.yaml", &patch("q", &changes));
+    project.write("below/overlay.yaml", &overlay("../b", "patches: [p.yaml]\n"));
+    project.write("below/p.yaml", &patch("p", REPLACE_IN_A));
+    assert_eq!(proven(&project), PAIR.replace("{key: old}", "{key: new}").replace("key:   old", "key:   newer"));
+}
+
+#[test]
+fn a_later_layer_sees_what_an_earlier_one_wrote() {
+    let project = one_patch(PAIR, REPLACE_IN_A);
+    let changes = REPLACE_IN_A.replace("was: old, value: new", "was: new, value: newest");
+    project.write("o/overlay.yaml", &overlay("../below", "patches: [q.yaml]\n"));
+    project.write("o/q.yaml", &patch("q", &changes));
+    project.write("below/overlay.yaml", &overlay("../b", "patches: [p.yaml]\n"));
+    project.write("below/p.yaml", &patch("p", REPLACE_IN_A));
+    assert_eq!(project.output(&["build", "o"]), PAIR.replace("{key: old}", "{key: newest}"));
+    let report = project.output(&["verify", "o"]);
+    assert!(report.contains("warning[overridden]"), "{report}");
+}
+
+#[test]
+fn several_bases_and_resources_follow_one_another() {
+    let project = one_patch(PAIR, REPLACE_IN_A);
+    let second = "apiVersion: v1\nkind: Secret\nmetadata: {name: c}\n";
+    let own = "apiVersion: v1\nkind: Namespace\nmetadata: {name: lab} # ours\n";
+    project.write("up/n.yaml", second);
+    project.write("c/base.yaml", &BASE.replace("name: b", "name: c").replace("m.yaml", "n.yaml"));
+    project.output(&["vendor", "c"]);
+    project.write("o/own.yaml", own);
+    project.write("o/overlay.yaml", &overlay("../b, ../c", "resources: [own.yaml]\npatches: [p.yaml]\n"));
+    let patched = PAIR.replace("{key: old}", "{key: new}");
+    assert_eq!(proven(&project), format!("{patched}---\n{second}---\n{own}"));
+}
+
+/// A List of three, of which the second has a comment above it, without those of these names.
+fn list_without(names: &[&str]) -> String {
+    let item = |name: &str| {
+        let comment = if name == "b" { "# the second\n" } else { "" };
+        format!("{comment}- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: {name}}}\n  data: {{key: old}}\n")
+    };
+    let items: String = ["a", "b", "c"].into_iter().filter(|name| !names.contains(name)).map(item).collect();
+    format!("apiVersion: v1\nkind: List\nitems:\n{items}")
+}
+
+#[test]
+fn an_item_of_a_list_is_changed_in_its_place() {
+    let changes = REPLACE_IN_A.replace("name: a", "name: b");
+    let list = list_without(&[]);
+    let (before, after) = list.split_once("name: b}\n  data: {key: old}").unwrap();
+    assert_built(&list, &changes, &format!("{before}name: b}}\n  data: {{key: new}}{after}"));
+}
+
+fn delete(name: &str) -> String {
+    format!("  - target: {{kind: ConfigMap, name: {name}}}\n    delete: true\n")
+}
+
+#[test]
+fn items_of_a_list_are_deleted_and_the_list_stays() {
+    assert_built(&list_without(&[]), &delete("b"), &list_without(&["b"]));
+    assert_built(&list_without(&[]), &(delete("a") + &delete("b")), &list_without(&["a", "b"]));
+    assert_built(&list_without(&[]), &(delete("c") + &delete("a")), &list_without(&["c", "a"]));
+}
+
+#[test]
+fn an_item_behind_a_deleted_one_is_still_found_by_its_name() {
+    let changes = delete("a") + &REPLACE_IN_A.replace("name: a", "name: c");
+    let wanted = list_without(&["a"]);
+    let (before, after) = wanted.rsplit_once("{key: old}").unwrap();
+    assert_built(&list_without(&[]), &changes, &format!("{before}{{key: new}}{after}"));
+}
+
+const TEXTS: &str = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+data:
+  yaml: |
+    # settings
+    level:   info # by default
+    list: [1,2]
+  toml: |
+    # settings
+    [log]
+    level   = \"info\" # by default
+  json: '{\"level\":  \"info\"}'
+";
+
+/// A change of the level inside a text.
+fn within(language: &str, path: &str) -> String {
+    format!(
+        "  - target: {{name: a}}\n    within: {{path: /data/{language}, as: {language}}}\n    patch:\n      - {{op: replace, path: {path}, was: info, value: debug}}\n"
+    )
+}
+
+#[test]
+fn a_text_inside_a_document_keeps_the_bytes_that_nobody_touches() {
+    assert_built(TEXTS, &within("yaml", "/level"), &TEXTS.replace("level:   info", "level:   debug"));
+    assert_built(TEXTS, &within("toml", "/log/level"), &TEXTS.replace("= \"info\"", "= \"debug\""));
+    assert_built(TEXTS, &within("json", "/level"), &TEXTS.replace(":  \"info\"", ":  \"debug\""));
+}
