@@ -126,6 +126,19 @@ fn an_overlay_stands_on_an_overlay() {
 }
 
 #[test]
+fn sixteen_overlays_stand_on_one_another_and_not_one_more() {
+    let project = one_patch(PAIR, REPLACE_IN_A);
+    project.write("1/overlay.yaml", &overlay("../b", ""));
+    for number in 2..=17 {
+        project.write(&format!("{number}/overlay.yaml"), &overlay(&format!("../{}", number - 1), ""));
+    }
+    assert_eq!(project.output(&["build", "16"]), PAIR);
+    let ran = project.run(&["build", "17"]);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""));
+    assert!(ran.stderr.contains("more than 16 overlays stand on one another"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_later_layer_sees_what_an_earlier_one_wrote() {
     let project = one_patch(PAIR, REPLACE_IN_A);
     let changes = REPLACE_IN_A.replace("was: old, value: new", "was: new, value: newest");
@@ -179,6 +192,21 @@ fn items_of_a_list_are_deleted_and_the_list_stays() {
     assert_built(&list_without(&[]), &delete("b"), &list_without(&["b"]));
     assert_built(&list_without(&[]), &(delete("a") + &delete("b")), &list_without(&["a", "b"]));
     assert_built(&list_without(&[]), &(delete("c") + &delete("a")), &list_without(&["c", "a"]));
+}
+
+#[test]
+fn one_change_deletes_several_items_of_a_list() {
+    let changes = "  - target: {name: '?'}\n    matches: 2\n    delete: true\n";
+    let list = list_without(&[]).replace("name: c", "name: last");
+    assert_built(&list, changes, &list_without(&["a", "b"]).replace("name: c", "name: last"));
+}
+
+#[test]
+fn a_list_that_loses_every_item_is_no_result() {
+    let project = one_patch(&list_without(&[]), &(delete("a") + &delete("b") + &delete("c")));
+    let ran = project.run(&["build", "o"]);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""));
+    assert!(ran.stderr.contains("error[result-empty]"), "{}", ran.stderr);
 }
 
 #[test]

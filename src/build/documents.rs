@@ -223,9 +223,9 @@ impl<'p> Documents<'p> {
         })
     }
 
-    /// Whether a document with content is left.
+    /// Whether a resource is left. A List that lost every item is none.
     pub(super) fn any_left(&self) -> bool {
-        self.list.iter().any(|d| d.planned.identity.is_some() && d.deleted_by.is_none())
+        self.list.iter().any(|d| d.planned.identity.is_some() && d.deleted_by.is_none() && !d.was_emptied())
     }
 
     fn items(&mut self, number: usize) -> Result<&[ListItem], Box<Diagnostic>> {
@@ -265,6 +265,13 @@ impl<'p> Documents<'p> {
 }
 
 impl Document<'_> {
+    /// Whether it is a List that had items and has none now.
+    fn was_emptied(&self) -> bool {
+        let now = self.state.as_ref().map(|state| &state.value);
+        let has_items = |value: &Value| value.get("items").and_then(Value::as_array).is_some_and(|i| !i.is_empty());
+        self.items.as_ref().is_some_and(|items| !items.is_empty()) && now.is_some_and(|value| !has_items(value))
+    }
+
     /// Keeps the indices of a List's items right when a step moves them.
     fn shift(&mut self, step: &Step) {
         let [first, index] = step.path.as_slice() else { return };

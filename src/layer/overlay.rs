@@ -172,7 +172,9 @@ struct Loader<'a> {
 impl Loader<'_> {
     fn layer(&mut self, folder: &Located, named_at: Option<Place>, findings: &mut Findings) -> Option<Layer> {
         self.layers += 1;
-        if let Some(problem) = self.too_much(folder) {
+        let there = |name: &str| fsio::entry(&folder.path.join(name)).is_ok_and(|e| e != Entry::Missing);
+        let (has_base, has_overlay) = (there(base::FILE_NAME), there(FILE_NAME));
+        if let Some(problem) = self.too_much(folder, has_overlay) {
             let finding = Diagnostic::new(Code::Syntax, problem);
             findings.add(match named_at {
                 Some(place) => finding.at(place, "named here"),
@@ -180,8 +182,7 @@ impl Loader<'_> {
             });
             return None;
         }
-        let there = |name: &str| fsio::entry(&folder.path.join(name)).is_ok_and(|e| e != Entry::Missing);
-        match (there(base::FILE_NAME), there(FILE_NAME)) {
+        match (has_base, has_overlay) {
             (true, false) => Base::load(self.root, folder, findings).map(|b| Layer::Base(Box::new(b))),
             (false, true) => self.overlay(folder, findings),
             (has_base, _) => {
@@ -204,10 +205,10 @@ impl Loader<'_> {
     }
 
     /// Why the stack cannot grow by this folder, if it cannot.
-    fn too_much(&self, folder: &Located) -> Option<String> {
+    fn too_much(&self, folder: &Located, is_overlay: bool) -> Option<String> {
         if self.above.contains(&folder.path) {
             Some(format!("{} stands on itself", folder.name))
-        } else if self.above.len() >= MAX_STACK {
+        } else if is_overlay && self.above.len() >= MAX_STACK {
             Some(format!("more than {MAX_STACK} overlays stand on one another"))
         } else if self.layers > MAX_LAYERS {
             Some(format!("there are more than {MAX_LAYERS} layers"))

@@ -86,10 +86,9 @@ fn open<'a>(base: &'a [BaseDocument<'a>]) -> Vec<Part<'a>> {
 }
 
 /// What a target means among opened documents.
-fn hits(parts: &[Part<'_>], scope: &Range<usize>, target: &Target, claims: &[Claim]) -> Vec<Hit> {
-    let gone = |index: usize| claims.iter().any(|claim| claim.document == index && claim.act == Act::Delete);
+fn hits(parts: &[Part<'_>], scope: &Range<usize>, target: &Target) -> Vec<Hit> {
     let meant = |part: &Part<'_>| scope.contains(&part.document.planned) && target.matches(&part.identity, part.value);
-    let found = parts.iter().enumerate().filter(|(index, part)| meant(part) && !gone(*index));
+    let found = parts.iter().enumerate().filter(|(_, part)| meant(part));
     found.map(|(document, _)| Hit { document, item: None }).collect()
 }
 
@@ -109,9 +108,9 @@ impl Holder<'_, '_> {
         let held: Vec<Document<'_>> = self.held.iter().map(|entry| of(&entry.identity, &entry.value)).collect();
         let plan = self.prover.overlay.plan;
         let claims = if opened {
-            claims(plan, &|scope, target, claims| hits(self.parts, scope, target, claims))
+            claims(plan, &|scope, target| hits(self.parts, scope, target))
         } else {
-            claims(plan, &|scope, target, claims| reading::hits(self.prover.base, scope, target, claims))
+            claims(plan, &|scope, target| reading::hits(self.prover.base, scope, target))
         };
         let Proof { documents, .. } = attribute(&base, &claims, &held);
         for document in &documents {

@@ -251,7 +251,7 @@ impl Prover<'_> {
 
     /// What the patches claim, target by target.
     fn claims(&self) -> Vec<Claim> {
-        claims(self.overlay.plan, &|scope, target, claims| reading::hits(self.base, scope, target, claims))
+        claims(self.overlay.plan, &|scope, target| reading::hits(self.base, scope, target))
     }
 
     /// The patch of a claim, and the operation if it has one.
@@ -481,15 +481,17 @@ impl Prover<'_> {
     }
 }
 
-/// What a target means among the documents of a scope, after the claims before it.
-pub(super) type Hits<'h> = &'h dyn Fn(&Range<usize>, &Target, &[Claim]) -> Vec<Hit>;
+/// What a target means among the documents of a scope, as the base has them.
+pub(super) type Hits<'h> = &'h dyn Fn(&Range<usize>, &Target) -> Vec<Hit>;
 
 /// What the patches of a plan claim, target by target.
 pub(super) fn claims(plan: &Plan, hits: Hits<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     for (number, scoped) in plan.patches.iter().enumerate() {
         for (change, what) in scoped.patch.changes.iter().enumerate() {
-            for hit in hits(&scoped.scope, &what.target, &claims) {
+            for hit in hits(&scoped.scope, &what.target) {
+                // An item stands elsewhere once the same change took out one before it.
+                let Some(hit) = hit.after(&claims) else { continue };
                 let claim = |operation, act| Claim {
                     document: hit.document,
                     patch: number,

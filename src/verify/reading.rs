@@ -110,11 +110,24 @@ fn parse(source: &Arc<Source>, start: usize, text: &str) -> Result<(Tree, Loaded
 pub(super) struct Hit {
     /// The document's index in the base.
     pub(super) document: usize,
-    /// The item's index in `items`, as earlier claims leave it.
+    /// The item's index in `items` of the base, or once [`Hit::after`] was asked, where it is then.
     pub(super) item: Option<usize>,
 }
 
 impl Hit {
+    /// The same where those claims leave it; `None` once it is gone.
+    pub(super) fn after(&self, claims: &[Claim]) -> Option<Hit> {
+        let acts = acts_on(self.document, claims);
+        if acts.iter().any(|act| matches!(act, Act::Delete)) {
+            return None;
+        }
+        let item = match self.item {
+            None => None,
+            Some(number) => Some(now(number, &acts)?),
+        };
+        Some(Hit { document: self.document, item })
+    }
+
     /// A path in the resource, as a path in its document.
     pub(super) fn path(&self, path: &Path) -> Path {
         let Some(item) = self.item else { return path.clone() };
@@ -132,15 +145,15 @@ impl Hit {
     }
 }
 
-/// What a target means among the documents of a scope, after those claims.
-pub(super) fn hits(base: &[BaseDocument<'_>], scope: &Range<usize>, target: &Target, claims: &[Claim]) -> Vec<Hit> {
+/// What claims do to a document itself, and not to a text in it.
+fn acts_on(document: usize, claims: &[Claim]) -> Vec<&Act> {
+    claims.iter().filter(|c| c.document == document && c.within.is_none()).map(|c| &c.act).collect()
+}
+
+/// What a target means among the documents of a scope, as the base has them.
+pub(super) fn hits(base: &[BaseDocument<'_>], scope: &Range<usize>, target: &Target) -> Vec<Hit> {
     let mut hits = Vec::new();
     for (index, document) in base.iter().enumerate().filter(|(_, d)| scope.contains(&d.planned)) {
-        let before: Vec<&Act> =
-            claims.iter().filter(|c| c.document == index && c.within.is_none()).map(|c| &c.act).collect();
-        if before.iter().any(|act| matches!(act, Act::Delete)) {
-            continue;
-        }
         if target.matches(&document.identity, &document.loaded.value) {
             hits.push(Hit { document: index, item: None });
         }
@@ -148,7 +161,7 @@ pub(super) fn hits(base: &[BaseDocument<'_>], scope: &Range<usize>, target: &Tar
         let items = document.loaded.value.get("items").and_then(|i| i.as_array()).filter(|_| is_list);
         for (number, item) in items.into_iter().flatten().enumerate() {
             if target.matches(&Identity::of(item), item) {
-                hits.extend(now(number, &before).map(|item| Hit { document: index, item: Some(item) }));
+                hits.push(Hit { document: index, item: Some(number) });
             }
         }
     }
