@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::attribute::{Departure, DocumentProof, Proof, Undocumented, attribute};
-use super::claims::{Act, Claim};
+use super::claims::Claim;
 use super::live;
 use super::overlay::{Overlay, Prover, claims, head, plain, report_departure, short, shown_path, told};
 use super::reading::{self, BaseDocument, Hit};
