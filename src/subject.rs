@@ -41,7 +41,7 @@ impl Subject {
         if let Layer::Base(base) = &layer {
             let message = format!("{} is a base, and an overlay was asked for", folder.name);
             let place = Place::new(&base.source, base.name.span.clone());
-            let help = "Make a folder with an overlay.yaml that names this one under `bases`, or run `overlay init`.";
+            let help = "Make a folder with an overlay.yaml that names this one under `bases`.";
             findings.add(Diagnostic::new(Code::Syntax, message).at(place, "this base").help(help));
             return None;
         }
