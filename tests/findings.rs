@@ -58,10 +58,9 @@ fn every_section_tells_severity_example_and_mending() {
 /// Cases that show how a run goes, and no finding, begin with this.
 const RUN_CASES: &str = "run-";
 
-/// Codes that no case can show yet: they need the network, a mistake of this program, or a file that is held against a
-/// build.
-const WITHOUT_CASE: [Code; 6] =
-    [Code::UpstreamGone, Code::TagMoved, Code::DigestGone, Code::RegistryUnknown, Code::Internal, Code::RenderedStale];
+/// Codes that no case can show yet: they need the network, or a mistake of this program.
+const WITHOUT_CASE: [Code; 5] =
+    [Code::UpstreamGone, Code::TagMoved, Code::DigestGone, Code::RegistryUnknown, Code::Internal];
 
 /// The folders of cases by name, without what cases share.
 fn case_folders() -> BTreeMap<String, PathBuf> {

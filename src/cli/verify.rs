@@ -1,5 +1,6 @@
 //! `overlay verify`: prove that the results differ from upstream by the patches alone.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,14 +9,15 @@ use clap::{Args, ValueEnum};
 use super::Context;
 use super::end::{End, Failure};
 use crate::config::{Date, Findings};
-use crate::diag::{Diagnostic, Source};
-use crate::fsio;
+use crate::diag::visible::visible;
+use crate::diag::{Code, Diagnostic, Place, Source};
+use crate::fsio::{self, Write};
 use crate::layer::overlay::FILE_NAME;
-use crate::layer::root::Root;
-use crate::report::{self, OverlayReport, Report};
+use crate::layer::root::{Located, Root};
+use crate::report::{self, OverlayReport, RenderedState, Report};
 use crate::subject::Subject;
-use crate::verify::against;
 use crate::verify::overlay::{self, Overlay};
+use crate::verify::{against, rendered};
 
 /// Prove that nothing but the documented patches differs from upstream
 ///
@@ -29,6 +31,7 @@ Examples:
   overlay verify overlays/lab --strict             one, where warnings fail too
   overlay verify overlays/lab --against old.yaml   what a copy kept by hand really changes
   kubectl get ds,cm -A -o yaml | overlay verify overlays/lab --against - --live
+  overlay verify --fix-rendered                    write committed results anew
   overlay verify --format github                   annotations in a pull request
   overlay verify --format json | jq '.overlays[].patches[].name'")]
 pub struct VerifyArgs {
@@ -45,6 +48,10 @@ pub struct VerifyArgs {
     /// Leave out what a server writes into objects: status, bookkeeping, defaults that the base does not set
     #[arg(long, requires = "against")]
     pub live: bool,
+    /// Write the committed results that `rendered` names anew where they are not as built; nothing is written unless
+    /// all else is right
+    #[arg(long, conflicts_with = "against")]
+    pub fix_rendered: bool,
     /// The form of the report
     #[arg(long, value_enum, default_value_t)]
     pub format: ReportFormat,
@@ -88,9 +95,15 @@ pub fn run(args: &VerifyArgs, context: &mut Context) -> Result<End, Failure> {
         let root = Root::find(folder, context.root.as_deref(), &current)?;
         reports.push(against(&root, folder, context.input(file)?, args.live, today));
     } else {
+        let mut results = Vec::new();
         for folder in folders {
             let root = Root::find(&folder, context.root.as_deref(), &current)?;
-            reports.push(verify(&root, &folder, today));
+            let (report, stale) = verify(&root, &folder, today);
+            reports.push(report);
+            results.push(stale);
+        }
+        if args.fix_rendered {
+            fix(&mut reports, &results, args.strict, context)?;
         }
     }
     let report = Report::new(reports, args.strict);
@@ -104,12 +117,68 @@ pub fn run(args: &VerifyArgs, context: &mut Context) -> Result<End, Failure> {
     Ok(if report.ok { End::Clean } else { End::of(report.overlays.iter().flat_map(|o| &o.findings), args.strict) })
 }
 
-/// Opens, builds and proves one overlay.
-pub(super) fn verify(root: &Root, folder: &Path, today: Date) -> OverlayReport {
+/// A result that is not committed as it was built.
+pub(super) struct Stale {
+    /// The file, and its name as reports have it.
+    file: Located,
+    /// What it should hold.
+    built: String,
+}
+
+/// Opens, builds and proves one overlay, and holds its committed result against the build.
+pub(super) fn verify(root: &Root, folder: &Path, today: Date) -> (OverlayReport, Option<Stale>) {
     let mut findings = Findings::new();
-    let Some(subject) = Subject::open(root, folder, &mut findings) else { return unopened(folder, findings) };
+    let Some(subject) = Subject::open(root, folder, &mut findings) else { return (unopened(folder, findings), None) };
     let built = subject.build(&mut findings);
-    overlay::report(&as_overlay(&subject, today), built.as_ref().map(|b| b.text.as_str()), findings)
+    let mut report = overlay::report(&as_overlay(&subject, today), built.as_ref().map(|b| b.text.as_str()), findings);
+    let stale = built.and_then(|built| rendered(root, &subject, built.text, &mut report));
+    (report, stale)
+}
+
+/// Holds the committed result against the build, if the overlay names one.
+fn rendered(root: &Root, subject: &Subject, built: String, report: &mut OverlayReport) -> Option<Stale> {
+    let overlay = subject.overlay()?;
+    let reference = overlay.rendered.as_ref()?;
+    match overlay.committed(root)? {
+        Ok(committed) => rendered::check(overlay, &built, committed.as_deref(), report),
+        Err(error) => {
+            let place = Place::new(&overlay.source, reference.written.span.clone());
+            report.findings.push(Diagnostic::new(Code::FileUnreadable, error.to_string()).at(place, "named here"));
+        }
+    }
+    let state = report.rendered.as_ref().map(|rendered| rendered.state);
+    let is_stale = matches!(state, Some(RenderedState::Stale | RenderedState::Missing));
+    is_stale.then(|| Stale { file: reference.file.clone(), built })
+}
+
+/// Writes the committed results that are stale, all in one step, if nothing else is wrong with any overlay.
+fn fix(
+    reports: &mut [OverlayReport],
+    results: &[Option<Stale>],
+    strict: bool,
+    context: &mut Context,
+) -> Result<(), Failure> {
+    if reports.iter().any(|report| report.fails_but_for(Code::RenderedStale, strict)) {
+        context.terminal.aside("nothing was written: something else is wrong\n");
+        return Ok(());
+    }
+    let stale: Vec<&Stale> = results.iter().flatten().collect();
+    let paths: HashSet<&Path> = stale.iter().map(|stale| stale.file.path.as_path()).collect();
+    if paths.len() < stale.len() {
+        return Err(Failure::Usage("two overlays name one file as `rendered`; give each its own"));
+    }
+    let writes = stale.iter().map(|stale| Write { path: stale.file.path.clone(), bytes: stale.built.as_bytes() });
+    fsio::commit(&writes.collect::<Vec<_>>(), &[])?;
+    let told = stale.iter().map(|stale| format!("wrote {}\n", visible(&stale.file.name)));
+    context.terminal.aside(&told.collect::<String>());
+    for (report, _) in reports.iter_mut().zip(results).filter(|(_, stale)| stale.is_some()) {
+        report.findings.retain(|finding| finding.code != Code::RenderedStale);
+        if let Some(rendered) = &mut report.rendered {
+            rendered.state = RenderedState::Written;
+            rendered.departures.clear();
+        }
+    }
+    Ok(())
 }
 
 /// Opens an overlay, and holds a file against it. Its patches must apply.

@@ -1,13 +1,13 @@
 //! `overlay.yaml`: what an overlay stands on and which files belong to it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::base::{self, Base};
 use super::root::{Located, PathError, Root};
 use crate::config::{Fields, File, Findings, Form, Spanned, View};
 use crate::diag::{Code, Diagnostic, Place, Source};
-use crate::fsio::{self, Entry};
+use crate::fsio::{self, Entry, FsError};
 
 /// The name of the file in an overlay's folder.
 pub const FILE_NAME: &str = "overlay.yaml";
@@ -64,15 +64,37 @@ pub enum Layer {
 impl Layer {
     /// Every base below this layer, itself if it is one, in the order in which their documents come.
     pub fn bases(&self) -> Vec<&Base> {
+        let bases = self.all().into_iter().filter_map(|layer| match layer {
+            Layer::Base(base) => Some(base.as_ref()),
+            Layer::Overlay(..) => None,
+        });
+        bases.collect()
+    }
+
+    /// This layer and every one below it, each before what it stands on.
+    fn all(&self) -> Vec<&Layer> {
         let mut found = Vec::new();
         let mut open = vec![self];
         while let Some(layer) = open.pop() {
-            match layer {
-                Layer::Base(base) => found.push(base.as_ref()),
-                Layer::Overlay(_, below) => open.extend(below.iter().rev()),
+            found.push(layer);
+            if let Layer::Overlay(_, below) = layer {
+                open.extend(below.iter().rev());
             }
         }
         found
+    }
+
+    /// Whether a file is one that this layer is made of: one of ours, a patch, a resource, or what lies in the folder
+    /// of a base. A result must not be written over it.
+    fn is_made_of(&self, file: &Path) -> bool {
+        let names = |overlay: &Overlay| {
+            let own = overlay.folder.path.join(FILE_NAME) == file;
+            own || overlay.patches.iter().chain(&overlay.resources).any(|reference| reference.file.path == file)
+        };
+        self.all().into_iter().any(|layer| match layer {
+            Layer::Base(base) => file.parent() == Some(base.folder.path.as_path()),
+            Layer::Overlay(overlay, _) => names(overlay),
+        })
     }
 }
 
@@ -113,6 +135,35 @@ impl Overlay {
             patches,
             rendered,
             images,
+        })
+    }
+}
+
+/// What is wrong with where an overlay keeps its committed result.
+fn unfit_for_a_result(layer: &Layer) -> Option<Diagnostic> {
+    let Layer::Overlay(overlay, _) = layer else { return None };
+    let rendered = overlay.rendered.as_ref()?;
+    let why = if layer.is_made_of(&rendered.file.path) {
+        "this overlay is made of that file"
+    } else if rendered.file.path.components().any(|part| part.as_os_str() == ".git") {
+        "it lies in a folder of git's own"
+    } else {
+        return None;
+    };
+    let message = format!("`rendered` cannot be {}: {why}", rendered.file.name);
+    let place = Place::new(&overlay.source, rendered.written.span.clone());
+    let help = "Name a file that holds nothing but the result.";
+    Some(Diagnostic::new(Code::Syntax, message).at(place, "a result would be written over it").help(help))
+}
+
+impl Overlay {
+    /// The committed result's bytes; `None` inside where there is no such file yet.
+    pub fn committed(&self, root: &Root) -> Option<Result<Option<Vec<u8>>, FsError>> {
+        let rendered = self.rendered.as_ref()?;
+        Some(match root.read(&rendered.file) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(FsError::Missing { .. }) => Ok(None),
+            Err(error) => Err(error),
         })
     }
 }
@@ -201,7 +252,9 @@ impl Loader<'_> {
             below.extend(self.layer(&reference.file, Some(place), findings));
         }
         self.above.pop();
-        Some(Layer::Overlay(Box::new(overlay), below))
+        let layer = Layer::Overlay(Box::new(overlay), below);
+        findings.extend(unfit_for_a_result(&layer));
+        Some(layer)
     }
 
     /// Why the stack cannot grow by this folder, if it cannot.

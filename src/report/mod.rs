@@ -15,9 +15,10 @@ pub mod update;
 mod value;
 
 use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::diag::{self, Diagnostic, Severity};
+use crate::diag::{self, Code, Diagnostic, Severity};
+use crate::diff::{Difference, What};
 
 pub use explain::{explain_markdown, explain_text};
 pub use github::github;
@@ -46,8 +47,7 @@ impl Report {
         for overlay in &mut overlays {
             diag::sort(&mut overlay.findings);
         }
-        let fails = |d: &Diagnostic| d.is_error() || (strict && d.severity == Severity::Warning);
-        let ok = overlays.iter().all(|o| o.undocumented.is_empty() && !o.findings.iter().any(fails));
+        let ok = !overlays.iter().any(|overlay| overlay.fails(strict, |_| true));
         Report { schema: SCHEMA, ok, overlays }
     }
 
@@ -79,12 +79,25 @@ pub struct OverlayReport {
     /// The file that was held against the overlay, where it was not the overlay's own result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<Against>,
+    /// The committed result, where the overlay names one and a build was there to hold it against.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rendered: Option<Rendered>,
     /// What was found; each undocumented departure is a finding too.
     #[serde(serialize_with = "findings")]
     pub findings: Vec<Diagnostic>,
 }
 
 impl OverlayReport {
+    /// Whether something else is wrong with it than findings of that code. When `strict`, a warning is wrong too.
+    pub fn fails_but_for(&self, code: Code, strict: bool) -> bool {
+        self.fails(strict, |finding| finding.code != code)
+    }
+
+    fn fails(&self, strict: bool, counts: impl Fn(&Diagnostic) -> bool) -> bool {
+        let fails = |d: &Diagnostic| d.is_error() || (strict && d.severity == Severity::Warning);
+        !self.undocumented.is_empty() || self.findings.iter().any(|finding| counts(finding) && fails(finding))
+    }
+
     /// How many departures the patches make.
     pub fn departures(&self) -> usize {
         self.patches.iter().map(|p| p.departures.len()).sum()
@@ -103,6 +116,45 @@ pub struct Against {
     pub lacks: Vec<String>,
     /// Documents that the base does not have.
     pub adds: Vec<String>,
+}
+
+/// A committed result, held against the build.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rendered {
+    /// The file.
+    pub file: String,
+    /// How it stands to the build.
+    pub state: RenderedState,
+    /// What it says otherwise than the build: `before` is the build's, `after` the file's. None where only the layout
+    /// differs, or where it cannot be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub departures: Vec<Departure>,
+}
+
+/// How a committed result stands to the build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RenderedState {
+    /// It has the build's bytes.
+    Current,
+    /// It has other bytes.
+    Stale,
+    /// There is no such file.
+    Missing,
+    /// It had other bytes, or was not there, and was written in this run.
+    Written,
+}
+
+impl RenderedState {
+    /// The state in words, behind a colon.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RenderedState::Current => "as built",
+            RenderedState::Stale => "not as built",
+            RenderedState::Missing => "not there",
+            RenderedState::Written => "written anew",
+        }
+    }
 }
 
 /// A departure that a patch claims and that does not show.
@@ -213,6 +265,32 @@ pub struct Departure {
     /// What the patch says of this place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+impl Departure {
+    /// A difference in a document, and what the patch that makes it says of the place.
+    pub fn new(resource: &str, difference: &Difference, note: Option<String>) -> Departure {
+        let (change, before, after) = match &difference.what {
+            What::Added(value) => (ChangeKind::Add, None, Some(value.clone())),
+            What::Removed(value) => (ChangeKind::Remove, Some(value.clone()), None),
+            What::Replaced { before, after } => (ChangeKind::Replace, Some(before.clone()), Some(after.clone())),
+            What::Moved { from, to } => (ChangeKind::Move, Some(json!(from)), Some(json!(to))),
+        };
+        Departure {
+            resource: resource.to_owned(),
+            path: difference.path.to_string(),
+            within: difference.within.as_ref().map(|w| w.path.to_string()),
+            change,
+            before,
+            after,
+            note,
+        }
+    }
+
+    /// Whether it is a document that only one side has.
+    pub fn is_whole_document(&self) -> bool {
+        self.path.is_empty() && self.within.is_none() && matches!(self.change, ChangeKind::Add | ChangeKind::Remove)
+    }
 }
 
 /// What happened at a place.

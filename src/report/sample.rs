@@ -26,6 +26,7 @@ pub(super) fn report() -> Report {
             patches: patches(),
             undocumented: vec![undocumented],
             against: None,
+            rendered: None,
             findings: vec![
                 Diagnostic::new(Code::Unguarded, "a replace without `was:` overwrites whatever upstream has there")
                     .at(Place::new(&patch, 12..16), "this operation")

@@ -3,7 +3,10 @@
 
 use super::paint::Paint;
 use super::value::{shown, shown_pair};
-use super::{Against, BaseReport, BaseState, ChangeKind, Departure, Documents, OverlayReport, PatchReport, Report};
+use super::{
+    Against, BaseReport, BaseState, ChangeKind, Departure, Documents, OverlayReport, PatchReport, Rendered,
+    RenderedState, Report,
+};
 use crate::diag::render::{self, Dress};
 use crate::diag::visible::visible;
 use crate::diag::{Diagnostic, Severity};
@@ -33,6 +36,9 @@ fn push_overlay(out: &mut String, overlay: &OverlayReport, paint: Paint) {
         push_base(out, base, paint);
     }
     push_documents(out, &overlay.documents, paint);
+    if let Some(rendered) = &overlay.rendered {
+        push_rendered(out, rendered, paint);
+    }
     if let Some(against) = &overlay.against {
         return push_against(out, overlay, against, paint);
     }
@@ -43,6 +49,12 @@ fn push_overlay(out: &mut String, overlay: &OverlayReport, paint: Paint) {
     if !overlay.undocumented.is_empty() {
         out.push_str(&format!("  {}\n", paint.loud("Claimed by no patch")));
         push_departures(out, &overlay.undocumented, paint);
+        out.push('\n');
+    }
+    if let Some(rendered) = overlay.rendered.as_ref().filter(|rendered| !rendered.departures.is_empty()) {
+        let title = format!("Not as built, in {}", visible(&rendered.file));
+        out.push_str(&format!("  {}\n", paint.loud(&title)));
+        push_places_and_documents(out, &rendered.departures, paint);
         out.push('\n');
     }
 }
@@ -57,18 +69,9 @@ fn push_against(out: &mut String, overlay: &OverlayReport, against: &Against, pa
     for patch in overlay.patches.iter().filter(|patch| !patch.departures.is_empty()) {
         push_patch(out, patch, paint);
     }
-    let whole = |d: &&Departure| d.path.is_empty() && d.within.is_none() && d.change != ChangeKind::Replace;
-    let (documents, places): (Vec<&Departure>, Vec<&Departure>) = overlay.undocumented.iter().partition(whole);
     if !overlay.undocumented.is_empty() {
         out.push_str(&format!("  {}\n", paint.loud("Explained by no patch")));
-        push_departures(out, &places.into_iter().cloned().collect::<Vec<_>>(), paint);
-        for departure in documents {
-            let (mark, says) = match departure.change {
-                ChangeKind::Remove => (paint.gone("-"), "is left out"),
-                _ => (paint.good("+"), "is added"),
-            };
-            out.push_str(&format!("    {mark} {} {says}\n", visible(&departure.resource)));
-        }
+        push_places_and_documents(out, &overlay.undocumented, paint);
         out.push('\n');
     }
     if !against.missing.is_empty() {
@@ -80,6 +83,28 @@ fn push_against(out: &mut String, overlay: &OverlayReport, against: &Against, pa
         }
         out.push('\n');
     }
+}
+
+/// Departures in documents, then the documents that only one side has.
+fn push_places_and_documents(out: &mut String, departures: &[Departure], paint: Paint) {
+    let (documents, places): (Vec<&Departure>, Vec<&Departure>) =
+        departures.iter().partition(|departure| departure.is_whole_document());
+    push_departures(out, &places.into_iter().cloned().collect::<Vec<_>>(), paint);
+    for departure in documents {
+        let (mark, says) = match departure.change {
+            ChangeKind::Remove => (paint.gone("-"), "is left out"),
+            _ => (paint.good("+"), "is added"),
+        };
+        out.push_str(&format!("    {mark} {} {says}\n", visible(&departure.resource)));
+    }
+}
+
+fn push_rendered(out: &mut String, rendered: &Rendered, paint: Paint) {
+    let state = match rendered.state {
+        RenderedState::Current | RenderedState::Written => paint.good(rendered.state.as_str()),
+        RenderedState::Stale | RenderedState::Missing => paint.loud(rendered.state.as_str()),
+    };
+    out.push_str(&format!("  {}  {}: {state}\n", paint.quiet("rendered"), visible(&rendered.file)));
 }
 
 /// The overlay's name and folder.

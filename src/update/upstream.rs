@@ -7,9 +7,9 @@ use crate::config::Findings;
 use crate::diff::{self, Pairing};
 use crate::layer::base::Base;
 use crate::layer::documents::{self, Document};
+use crate::report::Departure;
 use crate::report::update::{DocumentState, DocumentUpdate, KeptGone};
 use crate::resource::Identity;
-use crate::verify::overlay::report_departure;
 
 /// How many documents are named that may be meant by a target that means none.
 const MAX_NEAR: usize = 3;
@@ -99,7 +99,7 @@ fn changed(old: &Old, new: &Document, kept: bool, pair: &Pairing) -> Option<Docu
         let state = DocumentState::ChangedUnseen;
         return Some(DocumentUpdate { resource, was, kept, state, differences: Vec::new() });
     }
-    let differences = pair.differences.iter().map(|d| report_departure(&resource, d, None)).collect();
+    let differences = pair.differences.iter().map(|d| Departure::new(&resource, d, None)).collect();
     Some(DocumentUpdate { resource, was, kept, state: DocumentState::Changed, differences })
 }
 

@@ -11,13 +11,13 @@ use serde_json::Value;
 use super::attribute::{Departure, DocumentProof, Proof, Undocumented, attribute};
 use super::claims::Claim;
 use super::live;
-use super::overlay::{Overlay, Prover, claims, head, plain, report_departure, short, shown_path, told};
+use super::overlay::{Overlay, Prover, claims, head, plain, short, shown_path, told};
 use super::reading::{self, BaseDocument, Hit};
 use crate::config::Findings;
 use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::diff::{At, Difference, Document};
 use crate::layer::manifest::{self, Entry};
-use crate::report::{Against, Missing, OverlayReport};
+use crate::report::{self, Against, Missing, OverlayReport};
 use crate::resource::{Identity, Target};
 
 /// Holds the text of `file` against an overlay. When `live`, what a server writes into objects is left out.
@@ -127,7 +127,7 @@ impl Holder<'_, '_> {
             let Some(claim) = claims.get(departure.claim) else { continue };
             let note = self.prover.operation(claim).and_then(|(_, o)| o?.note.as_ref()).map(|n| n.value.clone());
             if let Some(patch) = out.patches.get_mut(claim.patch) {
-                patch.departures.push(report_departure(&resource, &departure.difference, note));
+                patch.departures.push(report::Departure::new(&resource, &departure.difference, note));
             }
         }
         for odd in &document.undocumented {
@@ -135,7 +135,7 @@ impl Holder<'_, '_> {
                 continue;
             }
             Self::whole(part.is_some(), entry.is_some(), &resource, out);
-            out.undocumented.push(report_departure(&resource, &odd.difference, None));
+            out.undocumented.push(report::Departure::new(&resource, &odd.difference, None));
             self.undocumented(claims, odd, &resource, part, entry);
         }
         for missing in &document.missing {
@@ -223,14 +223,14 @@ impl Holder<'_, '_> {
         let patch = finding.patch.clone().unwrap_or_default();
         self.prover.findings.add(finding);
         if let Some(against) = &mut out.against {
-            let departure = report_departure(resource, &missing.difference, None);
+            let departure = report::Departure::new(resource, &missing.difference, None);
             against.missing.push(Missing { patch, departure });
         }
     }
 }
 
 /// The way to a difference in the document after, as far as it leads there; to the text that it lies in, if it does.
-fn place_after(difference: &Difference) -> Vec<String> {
+pub(super) fn place_after(difference: &Difference) -> Vec<String> {
     leads(difference, |item| item.after)
 }
 

@@ -8,6 +8,7 @@
 //! | `inner` | the same for the lines of an embedded text |
 //! | [`overlay`] | all of it for one overlay, as a report |
 //! | [`against`] | what is said of a file from elsewhere, held against an overlay |
+//! | [`rendered`] | the committed result, held against the build |
 //!
 //! Nothing here calls what applied the patches (`patch::lower`, `patch::apply`, `yaml::edit`, `change`): claims are
 //! carried out once more, on a tree of their own that remembers where each part of it comes from, and base and result
@@ -25,6 +26,7 @@ mod live;
 pub mod overlay;
 mod patches;
 mod reading;
+pub mod rendered;
 mod shadow;
 mod split;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::attribute::{Departure, DocumentProof, Proof, Standing, Undocumented, attribute};
 use super::base::{self, Read};
@@ -25,7 +25,7 @@ use crate::layer::plan::Plan;
 use crate::patch::Patch;
 use crate::patch::model::{Effect, Op, Operation, Upstream};
 use crate::patch::path::Path;
-use crate::report::{self, BaseReport, BaseState, ChangeKind, Documents, OverlayReport, PatchReport};
+use crate::report::{self, BaseReport, BaseState, Documents, OverlayReport, PatchReport};
 use crate::resource::Target;
 use crate::yaml::load;
 use reading::{BaseDocument, Hit, ResultDocument};
@@ -133,6 +133,7 @@ pub(super) fn head(overlay: &Overlay<'_>) -> OverlayReport {
         patches: overlay.plan.patches.iter().map(|scoped| patch_report(&scoped.patch)).collect(),
         undocumented: Vec::new(),
         against: None,
+        rendered: None,
         findings: Vec::new(),
     }
 }
@@ -219,11 +220,11 @@ impl Prover<'_> {
                 let Some(claim) = claims.get(departure.claim) else { continue };
                 let note = self.operation(claim).and_then(|(_, o)| o?.note.as_ref()).map(|n| n.value.clone());
                 if let Some(patch) = out.patches.get_mut(claim.patch) {
-                    patch.departures.push(report_departure(&resource, &departure.difference, note));
+                    patch.departures.push(report::Departure::new(&resource, &departure.difference, note));
                 }
             }
             for odd in &document.undocumented {
-                out.undocumented.push(report_departure(&resource, &odd.difference, None));
+                out.undocumented.push(report::Departure::new(&resource, &odd.difference, None));
                 self.undocumented(&claims, odd, &resource, document.before);
             }
             for missing in &document.missing {
@@ -547,25 +548,6 @@ pub(super) fn plain(path: &[At<'_>]) -> Vec<String> {
             At::Index(index) => index.to_string(),
         })
         .collect()
-}
-
-/// A difference as reports have it.
-pub fn report_departure(resource: &str, difference: &Difference, note: Option<String>) -> report::Departure {
-    let (change, before, after) = match &difference.what {
-        What::Added(value) => (ChangeKind::Add, None, Some(value.clone())),
-        What::Removed(value) => (ChangeKind::Remove, Some(value.clone()), None),
-        What::Replaced { before, after } => (ChangeKind::Replace, Some(before.clone()), Some(after.clone())),
-        What::Moved { from, to } => (ChangeKind::Move, Some(json!(from)), Some(json!(to))),
-    };
-    report::Departure {
-        resource: resource.to_owned(),
-        path: difference.path.to_string(),
-        within: difference.within.as_ref().map(|w| w.path.to_string()),
-        change,
-        before,
-        after,
-        note,
-    }
 }
 
 pub(super) fn shown_path(difference: &Difference) -> String {
