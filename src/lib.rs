@@ -5,6 +5,7 @@
 //! | [`yaml`] | documents with byte spans, values as Kubernetes reads them, edits of byte ranges |
 //! | [`adopt`] | an overlay out of a copy that was edited by hand |
 //! | [`change`] | one change of one document, what every editor takes |
+//! | [`compare`] | two manifests held against each other, document by document |
 //! | [`config`] | the files that people write for this program, read with places |
 //! | [`patch`] | patches: their files, their paths, and what they do to a value |
 //! | [`diag`] | findings as data: codes, places, messages |
@@ -28,6 +29,7 @@ pub mod adopt;
 pub mod build;
 pub mod change;
 pub mod cli;
+pub mod compare;
 pub mod config;
 pub mod diag;
 pub mod diff;

@@ -1,48 +1,83 @@
-//! `overlay diff`: what the patches make of the base, line by line.
+//! `overlay diff`: what the patches make of the base, line by line, or what is between any two manifests.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::Context;
 use super::end::{End, Failure};
+use crate::build;
+use crate::compare::Compared;
 use crate::config::Findings;
-use crate::diag;
+use crate::diag::{self, Diagnostic, Source};
+use crate::fsio::{self, Entry};
+use crate::layer::manifest;
+use crate::layer::overlay as layers;
+use crate::layer::plan::Plan;
 use crate::layer::root::Root;
+use crate::report::comparison::{Comparison, comparison_json, comparison_text};
 use crate::report::{Owned, unified};
 use crate::subject::Subject;
-use crate::verify::overlay::{self, Overlay, Touch};
+use crate::verify::overlay::{self, Touch};
 
-/// Show the result against upstream as a unified diff, each hunk under its patch's name
+/// Show an overlay's result against upstream, each hunk under its patch's name, or what is between any two manifests
+///
+/// With one folder: a unified diff of the bases and the result. With two of base, overlay and file: the documents that
+/// are not the same, by structure. Documents are matched by identity and list items by key, texts that hold JSON, YAML
+/// or TOML are compared inside, and the order of mapping keys means nothing.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   overlay diff overlays/lab                        what the overlay changes
-  overlay diff overlays/lab --color always | less -R")]
+  overlay diff overlays/lab --color always | less -R
+  overlay diff base/net old.yaml                   what a copy has otherwise than upstream
+  overlay diff overlays/lab overlays/prod          what two overlays make otherwise
+  helm template x | overlay diff - overlays/lab --format json
+
+Exit codes with two: 0 both say the same, 1 they differ, 2 they could not be compared.")]
 pub struct DiffArgs {
-    /// The overlay's folder
-    #[arg(default_value = ".", value_name = "DIR")]
+    /// The overlay's folder; with B, the folder of a base or of an overlay, or a file
+    #[arg(default_value = ".", value_name = "A")]
     pub overlay: PathBuf,
+    /// What A is compared with: the folder of a base or of an overlay, or a file; `-` is standard input
+    #[arg(value_name = "B")]
+    pub other: Option<PathBuf>,
+    /// The form of the comparison of two
+    #[arg(long, value_enum, default_value_t, requires = "other")]
+    pub format: DiffFormat,
+}
+
+/// A form of a comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For people
+    #[default]
+    Text,
+    /// For programs: overlay/diff/v1
+    Json,
+}
+
+/// Prints how an overlay's result differs from its bases, or one manifest from another.
+pub fn run(args: &DiffArgs, context: &mut Context) -> Result<End, Failure> {
+    match &args.other {
+        Some(other) => between(&args.overlay, other, args.format, context),
+        None => patched(&args.overlay, context),
+    }
 }
 
 /// Builds, and prints how the result differs from the bases.
-pub fn run(args: &DiffArgs, context: &mut Context) -> Result<End, Failure> {
+fn patched(folder: &Path, context: &mut Context) -> Result<End, Failure> {
     let current = context.current()?;
-    let root = Root::find(&args.overlay, context.root.as_deref(), &current)?;
+    let root = Root::find(folder, context.root.as_deref(), &current)?;
     let mut findings = Findings::new();
-    let subject = Subject::open(&root, &args.overlay, &mut findings);
+    let subject = Subject::open(&root, folder, &mut findings);
     let built = subject.as_ref().and_then(|s| s.build(&mut findings));
     let mut findings = findings.into_vec();
     diag::sort(&mut findings);
     context.terminal.findings(&findings);
     if let (Some(subject), Some(built)) = (subject, built) {
-        let overlay = Overlay {
-            folder: &subject.folder.name,
-            layer: &subject.layer,
-            plan: &subject.plan,
-            images: &subject.images,
-            today: context.today(),
-        };
+        let overlay = super::verify::as_overlay(&subject, context.today());
         let touches = overlay::touches(&overlay, &built.text).unwrap_or_default();
         let (base, _) = subject.plan.unpatched();
         let names = subject.plan.files.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -52,4 +87,59 @@ pub fn run(args: &DiffArgs, context: &mut Context) -> Result<End, Failure> {
         context.terminal.product(text.as_bytes())?;
     }
     Ok(End::of(&findings, false))
+}
+
+/// Prints what is between two manifests. As with `diff`, that they differ is no mistake, and what keeps them from being
+/// compared is one.
+fn between(before: &Path, after: &Path, format: DiffFormat, context: &mut Context) -> Result<End, Failure> {
+    if before == Path::new("-") && after == before {
+        return Err(Failure::Usage("standard input cannot be both sides"));
+    }
+    let mut findings = Findings::new();
+    let before = side(before, context, &mut findings)?;
+    let after = side(after, context, &mut findings)?;
+    let read = before.zip(after).and_then(|(before, after)| {
+        let entries = (manifest::read(&before, &mut findings), manifest::read(&after, &mut findings));
+        let (old, new) = entries.0.zip(entries.1)?;
+        Some((before, manifest::flatten(old), after, manifest::flatten(new)))
+    });
+    let mut findings: Vec<_> = findings.into_vec().into_iter().filter(Diagnostic::is_error).collect();
+    diag::sort(&mut findings);
+    context.terminal.findings(&findings);
+    let Some((before, old, after, new)) = read.filter(|_| findings.is_empty()) else { return Ok(End::CouldNotRun) };
+    let documents = Compared::new(&old, &new).documents();
+    let comparison = Comparison::new(&*before.name, &*after.name, documents);
+    let text = match format {
+        DiffFormat::Text => comparison_text(&comparison, context.terminal.product_dress()),
+        DiffFormat::Json => comparison_json(&comparison),
+    };
+    context.terminal.product(text.as_bytes())?;
+    Ok(if comparison.equal { End::Clean } else { End::Wrong })
+}
+
+/// The text of one side: of a file, of a base's documents, or of what an overlay gives.
+fn side(path: &Path, context: &Context, findings: &mut Findings) -> Result<Option<Arc<Source>>, Failure> {
+    let current = context.current()?;
+    let is_folder = || {
+        let there = fsio::canonical(&current.join(path)).map_err(|e| e.named(&path.to_string_lossy()))?;
+        fsio::entry(&there)
+    };
+    if path == Path::new("-") || is_folder()? != Entry::Folder {
+        return Ok(findings.keep(context.input(path)?));
+    }
+    let root = Root::find(path, context.root.as_deref(), &current)?;
+    let folder = match root.locate(path) {
+        Ok(folder) => folder,
+        Err(error) => {
+            findings.add(error.diagnose(None));
+            return Ok(None);
+        }
+    };
+    let Some(layer) = layers::load(&root, &folder, findings) else { return Ok(None) };
+    let plan = Plan::new(&root, &layer, findings);
+    if plan.vendored.iter().any(Option::is_none) {
+        return Ok(None);
+    }
+    let built = build::build(&plan, &[], findings);
+    Ok(built.map(|built| Source::new(folder.name, built.text)))
 }

@@ -37,6 +37,7 @@ Examples:
   overlay build overlays/lab      print upstream's manifest with the patches applied
   overlay verify                  prove of every overlay here that nothing else differs
   overlay diff overlays/lab       see each change under the name of its patch
+  overlay diff base/net old.yaml  see what a copy has otherwise than upstream
   overlay explain overlays/lab    read what departs, and why
   overlay vendor base/net         take in what base.yaml names, and lock it
   overlay adopt old.yaml --base base/net --to overlays/lab

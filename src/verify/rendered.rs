@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use super::against::place_after;
 use super::overlay::{shown_path, told};
+use crate::compare::Compared;
 use crate::config::{self, Findings};
 use crate::diag::visible::shortened;
 use crate::diag::{Code, Diagnostic, Place, Source};
-use crate::diff::{Document, Pairing, diff_streams};
-use crate::layer::manifest::{self, Entry};
+use crate::layer::manifest;
 use crate::layer::overlay::Overlay;
 use crate::report::{Departure, OverlayReport, Rendered, RenderedState};
 
@@ -61,9 +61,9 @@ fn stale(name: &str, bytes: &[u8], built: &str) -> (Diagnostic, Vec<Departure>) 
         let why = findings.into_vec().into_iter().next();
         return (unreadable(name, why), Vec::new());
     };
-    let differing = Differing::new(&file, &before, &after);
-    let finding = differing.finding().unwrap_or_else(|| other_layout(&file, built));
-    (finding, differing.departures())
+    let compared = Compared::new(&before, &after);
+    let finding = says_otherwise(&file, &compared).unwrap_or_else(|| other_layout(&file, built));
+    (finding, compared.pairings.iter().flat_map(|pairing| compared.departures(pairing)).collect())
 }
 
 fn unreadable(name: &str, why: Option<Diagnostic>) -> Diagnostic {
@@ -75,63 +75,26 @@ fn unreadable(name: &str, why: Option<Diagnostic>) -> Diagnostic {
     }
 }
 
-/// Two streams that do not say the same.
-struct Differing<'a> {
-    file: &'a Arc<Source>,
-    built: &'a [Entry],
-    committed: &'a [Entry],
-    pairings: Vec<Pairing>,
-}
-
-impl<'a> Differing<'a> {
-    fn new(file: &'a Arc<Source>, built: &'a [Entry], committed: &'a [Entry]) -> Self {
-        let documents = |entries: &'a [Entry]| -> Vec<Document<'a>> {
-            entries.iter().map(|entry| Document { identity: entry.identity.clone(), value: &entry.value }).collect()
+/// The finding about all differences, at the place of the first; `None` where there are none.
+fn says_otherwise(file: &Arc<Source>, compared: &Compared<'_>) -> Option<Diagnostic> {
+    let all: Vec<_> = compared.pairings.iter().flat_map(|p| p.differences.iter().map(move |d| (p, d))).collect();
+    let (pairing, first) = all.first()?;
+    let count = if all.len() == 1 { "in one place".to_owned() } else { format!("in {} places", all.len()) };
+    let message = format!("{} does not say what the build gives, {count}", file.name);
+    let place = compared.after(pairing).and_then(|entry| entry.place(file, &place_after(first)));
+    let finding = Diagnostic::new(Code::RenderedStale, message);
+    let label = if pairing.after.is_some() { "not as built" } else { "a document is lacking" };
+    let mut finding = finding.at(place.unwrap_or_else(|| Place::new(file, 0..0)), label);
+    for (pairing, difference) in all.iter().take(MAX_TOLD) {
+        let what = match (pairing.before, pairing.after) {
+            (Some(_), None) => "is left out".to_owned(),
+            (None, Some(_)) => "is added".to_owned(),
+            _ => format!("{}: {}", shown_path(difference), told(difference)),
         };
-        let pairings = diff_streams(&documents(built), &documents(committed), &[], &|_, _| None);
-        Differing { file, built, committed, pairings }
+        finding = finding.note(format!("{} {what}.", compared.resource(pairing)));
     }
-
-    fn resource(&self, pairing: &Pairing) -> String {
-        let built = pairing.before.and_then(|index| self.built.get(index));
-        let entry = built.or_else(|| pairing.after.and_then(|index| self.committed.get(index)));
-        entry.map(|entry| entry.identity.to_string()).unwrap_or_default()
-    }
-
-    fn departures(&self) -> Vec<Departure> {
-        let of = |pairing: &Pairing| {
-            let resource = self.resource(pairing);
-            pairing.differences.iter().map(|d| Departure::new(&resource, d, None)).collect::<Vec<_>>()
-        };
-        self.pairings.iter().flat_map(of).collect()
-    }
-
-    /// The finding about all differences, at the place of the first; `None` where there are none.
-    fn finding(&self) -> Option<Diagnostic> {
-        let all: Vec<_> = self.pairings.iter().flat_map(|p| p.differences.iter().map(move |d| (p, d))).collect();
-        let (pairing, first) = all.first()?;
-        let count = if all.len() == 1 { "in one place".to_owned() } else { format!("in {} places", all.len()) };
-        let message = format!("{} does not say what the build gives, {count}", self.file.name);
-        let entry = pairing.after.and_then(|index| self.committed.get(index));
-        let place = entry.and_then(|entry| entry.place(self.file, &place_after(first)));
-        let finding = Diagnostic::new(Code::RenderedStale, message);
-        let mut finding = match place {
-            Some(place) => finding.at(place, "not as built"),
-            None => finding.at(Place::new(self.file, 0..0), "a document is lacking"),
-        };
-        for (pairing, difference) in all.iter().take(MAX_TOLD) {
-            let what = match (pairing.before, pairing.after) {
-                (Some(_), None) => "is left out".to_owned(),
-                (None, Some(_)) => "is added".to_owned(),
-                _ => format!("{}: {}", shown_path(difference), told(difference)),
-            };
-            finding = finding.note(format!("{} {what}.", self.resource(pairing)));
-        }
-        if all.len() > MAX_TOLD {
-            finding = finding.note(format!("There are {} more.", all.len() - MAX_TOLD));
-        }
-        Some(finding)
-    }
+    let more = all.len().saturating_sub(MAX_TOLD);
+    Some(if more > 0 { finding.note(format!("There are {more} more.")) } else { finding })
 }
 
 /// The finding about a file that means what the build gives in other bytes.
@@ -157,7 +120,7 @@ mod tests {
     use super::*;
 
     const BUILT: &str =
-        "kind: A\nmetadata:\n  name: a\ndata:\n  x: one\n  y: two\n---\nkind: B\nmetadata:\n  name: b\n";
+        "kind: A\nmetadata:\n  name: a\ndata:\n  x: one\n  z: two\n---\nkind: B\nmetadata:\n  name: b\n";
 
     /// The message, line and notes of the finding, and the departures' paths.
     fn told_of(committed: &[u8]) -> (String, Option<usize>, Vec<String>, Vec<String>) {
@@ -172,8 +135,8 @@ mod tests {
         let (message, line, notes, paths) = told_of(edited.as_bytes());
         assert_eq!(message, "out.yaml does not say what the build gives, in 3 places");
         assert_eq!(line, Some(6));
-        assert_eq!(notes, ["A/a /data/y: \"three\" instead of \"two\".", "B/b is left out.", "C/b is added."]);
-        assert_eq!(paths, ["/data/y", "", ""]);
+        assert_eq!(notes, ["A/a /data/z: \"three\" instead of \"two\".", "B/b is left out.", "C/b is added."]);
+        assert_eq!(paths, ["/data/z", "", ""]);
     }
 
     #[test]
@@ -197,7 +160,7 @@ mod tests {
     fn a_file_that_cannot_be_read_is_stale_at_the_byte_where_that_shows() {
         let (message, line, _, _) = told_of(b"kind: A\nx: [\n");
         assert_eq!(message, "out.yaml cannot be read as YAML, and is not what the build gives");
-        assert_eq!(line, Some(3));
+        assert_eq!(line, Some(2));
         let (message, line, _, _) = told_of(b"kind: A\nx: \xff\n");
         assert_eq!(message, "out.yaml is not UTF-8, and is not what the build gives");
         assert_eq!(line, Some(2));
