@@ -58,13 +58,14 @@ impl Subject {
         }
     }
 
-    /// Builds it. `None` where anything is wrong, in the files or with the patches; the findings tell all of it.
+    /// Builds it. `None` where anything is wrong, in the files or with the patches; the findings tell all of it. On a
+    /// base that is not as locked the patches are tried, and nothing is built.
     pub fn build(&self, findings: &mut Findings) -> Option<Built> {
         // Without its documents, every patch would seem to miss its target.
-        if self.plan.vendored.iter().any(Option::is_none) {
+        if self.plan.lacks_documents {
             return None;
         }
-        let sound = !findings.has_errors();
+        let sound = !findings.has_errors() && self.plan.vendored.iter().all(Option::is_some);
         build::build(&self.plan, &self.images, findings).filter(|_| sound)
     }
 }

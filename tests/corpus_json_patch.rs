@@ -27,7 +27,7 @@ fn run(case: &Value) -> Result<Value, String> {
         return Err(findings.iter().map(|f| f.code.as_str()).collect::<Vec<_>>().join("+"));
     };
     let document = load_text(&case["doc"].to_string()).unwrap().value;
-    let run = Site { patch: &patch, change: 0, resource: "x", place: None }.run(&document);
+    let run = Site { patch: &patch, change: 0, resource: "x" }.run(&document);
     run.map(|run| run.value).map_err(|finding| finding.code.as_str().to_owned())
 }
 

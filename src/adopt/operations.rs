@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::change::{Action, Change, New, apply_edits};
-use crate::diff::{Difference, Item, Step, What, diff_values, selector};
+use crate::diff::{Difference, Item, Step, What, diff_values, keyed};
 use crate::embedded::{self, Language};
 use crate::patch::path::{Path, Segment};
 
@@ -421,26 +421,6 @@ fn selects(segment: &Segment, item: &Value) -> bool {
         Segment::Item(text) => is(Some(item), text),
         Segment::Key(_) | Segment::Each => false,
     }
-}
-
-/// A plain path in keyed form, and whether no index is left in it.
-fn keyed(value: &Value, path: &[String]) -> (Path, bool) {
-    let mut here = Some(value);
-    let mut keys: Vec<&str> = Vec::new();
-    let mut out = Path::default();
-    let mut stable = true;
-    for token in path {
-        let segment = if let Some(Value::Array(items)) = here {
-            token.parse().ok().and_then(|index| selector(&keys, items, index))
-        } else {
-            keys.push(token);
-            Some(Segment::Key(token.clone()))
-        };
-        stable &= segment.is_some();
-        out.push(segment.unwrap_or_else(|| Segment::Key(token.clone())));
-        here = here.and_then(|value| child(value, token));
-    }
-    (out, stable)
 }
 
 /// How many steps of a path lead to the innermost list item on it.

@@ -5,9 +5,12 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use crate::change::pointer;
 use crate::diag::{Code, Diagnostic, Place};
+use crate::layer::manifest::place_in;
 use crate::layer::plan::{Plan, Planned};
-use crate::patch::lower::TextWithin;
+use crate::patch::lower::{TextWithin, places};
+use crate::patch::path::Path;
 use crate::patch::step::{Action, Step};
 use crate::resource::{Identity, Target};
 use crate::yaml::load;
@@ -124,11 +127,28 @@ impl<'p> Documents<'p> {
         Some(vec!["items".to_owned(), index.to_string()])
     }
 
-    /// Where a resource's document begins, for messages.
-    pub(super) fn place(&self, resource: Resource) -> Option<Place> {
-        let planned = self.list.get(resource.document)?.planned;
-        let first = first_line_of_content(self.plan.text(planned));
-        self.plan.place(planned, first..first)
+    /// Where in the base a path of a resource leads, as far as it leads there, and what is to be said of the place.
+    pub(super) fn place_in_base(&self, resource: Resource, path: &Path) -> Option<(Place, String)> {
+        let document = self.list.get(resource.document)?;
+        let text = self.plan.text(document.planned);
+        let tree = Tree::parse(text).ok()?;
+        let value = load::load(&tree, text).ok()?.value;
+        let prefix = match resource.item {
+            None => Vec::new(),
+            Some(item) => vec!["items".to_owned(), item.to_string()],
+        };
+        let value = value.pointer(&pointer(&prefix))?;
+        let count = path.segments().len();
+        let (reached, keys) =
+            (0..=count).rev().find_map(|n| Some((n, places(value, &path.first(n)).into_iter().next()?)))?;
+        let (keys, says) = match reached {
+            0 => {
+                (Vec::from(["metadata".to_owned(), "name".to_owned()]), format!("{} is here", self.identity(resource)?))
+            }
+            _ => (keys, format!("`{}` is here", path.first(reached))),
+        };
+        let span = place_in(&tree, &[prefix, keys].concat())?;
+        Some((self.plan.place(document.planned, span)?, says))
     }
 
     /// Where a byte of a text that a document embeds stands in the document's file. `None` once the document was
@@ -285,17 +305,4 @@ impl Document<'_> {
             };
         }
     }
-}
-
-/// The first byte that is not in a comment, a marker or white space: where a person would point.
-fn first_line_of_content(text: &str) -> usize {
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let bare = line.trim_start_matches('\u{feff}').trim();
-        if !(bare.is_empty() || bare.starts_with('#') || bare.starts_with('%') || bare == "---") {
-            return at;
-        }
-        at += line.len();
-    }
-    0
 }

@@ -7,7 +7,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::patch::apply::apply;
 use crate::patch::lower::Site;
 use crate::patch::step::{Action, Step};
-use crate::resource::images::{ImageName, images, malformed};
+use crate::resource::images::{Image, ImageName, WRITE_THE_DIGEST, images, malformed};
 
 /// Looks at every value that the steps write into a document, whose value before is `value`.
 pub(super) fn check(
@@ -45,12 +45,8 @@ pub(super) fn check(
 }
 
 /// Strings that stand where a pinned image stood, and are images only for that.
-fn unpinned<'v>(
-    new: &'v Value,
-    at: &[String],
-    pinned: &[crate::resource::images::Image<'_>],
-) -> Vec<crate::resource::images::Image<'v>> {
-    let found = |image: &crate::resource::images::Image<'_>| {
+fn unpinned<'v>(new: &'v Value, at: &[String], pinned: &[Image<'_>]) -> Vec<Image<'v>> {
+    let found = |image: &Image<'_>| {
         let name = new.pointer(&pointer(image.path.get(at.len()..)?))?.as_str()?;
         Some(crate::resource::images::Image { path: image.path.clone(), name })
     };
@@ -58,19 +54,19 @@ fn unpinned<'v>(
 }
 
 fn digest_malformed(site: &Site<'_>, step: &Step, name: &str, problem: &str) -> Diagnostic {
-    finding(site, step, Code::DigestMalformed, format!("the digest of the image `{name}` is none: {problem}"))
-        .help("Ask the registry for the digest of the tag, and write it whole.")
+    finding(site, step, Code::DigestMalformed, name, format!("the digest of the image `{name}` is none: {problem}"))
+        .help(WRITE_THE_DIGEST)
 }
 
 fn pin_dropped(site: &Site<'_>, step: &Step, was: &str, name: &str) -> Diagnostic {
-    finding(site, step, Code::PinDropped, format!("the image loses its digest: `{name}` is not pinned"))
+    finding(site, step, Code::PinDropped, name, format!("the image loses its digest: `{name}` is not pinned"))
         .note(format!("It was `{was}`."))
-        .help("Write the digest behind the name, or `unpin: true` in the operation if that is meant.")
+        .help("Write the digest behind the name (`NAME:TAG@sha256:…`), or `unpin: true` in the operation if that is meant.")
 }
 
-fn finding(site: &Site<'_>, step: &Step, code: Code, message: String) -> Diagnostic {
+fn finding(site: &Site<'_>, step: &Step, code: Code, name: &str, message: String) -> Diagnostic {
     Diagnostic::new(code, message)
-        .at(site.patch.place(site.span_of(&step.origin)), "this is written")
+        .at(site.place_of_text(&step.origin, name), "this is written")
         .patch(&site.patch.name.value)
         .resource(site.resource)
         .path(step.origin.keyed.to_string())

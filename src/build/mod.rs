@@ -19,6 +19,7 @@ use crate::layer::plan::{Joined, Plan, Scoped};
 use crate::patch::Patch;
 use crate::patch::lower::{Run, Site, TextWithin};
 use crate::patch::model::{Change, Effect};
+use crate::patch::path::Path;
 use crate::patch::step::{Action, Origin, Step};
 use crate::yaml::load;
 use documents::{Documents, Resource, State};
@@ -78,9 +79,12 @@ impl Builder<'_, '_> {
         };
         let before = self.documents.snapshot(&resources);
         for (number, change) in scoped.patch.changes.iter().enumerate() {
-            let done = self
-                .hits(&scoped.patch, change, &resources)
-                .and_then(|hits| hits.into_iter().try_for_each(|hit| self.change(&scoped.patch, number, hit)));
+            let done = self.hits(&scoped.patch, change, &resources).and_then(|hits| {
+                hits.into_iter().try_for_each(|hit| {
+                    self.change(&scoped.patch, number, hit)
+                        .map_err(|finding| Box::new(self.with_place_in_base(change, hit, *finding)))
+                })
+            });
             if let Err(finding) = done {
                 self.documents.restore(before);
                 return self.fail(*finding);
@@ -122,7 +126,7 @@ impl Builder<'_, '_> {
             self.documents.note_item_deleted(hit, &name);
             return Ok(());
         }
-        let site = Site { patch, change: number, resource: &resource, place: self.documents.place(hit) };
+        let site = Site { patch, change: number, resource: &resource };
         let State { text, value } = self.documents.state(hit)?;
         let part = value.pointer(&pointer(&prefix)).cloned().unwrap_or_default();
         let (after, steps, already) = match site.text_within(&part)? {
@@ -142,10 +146,30 @@ impl Builder<'_, '_> {
             }
         };
         for origin in &already {
-            self.findings.add(site.already_upstream(origin));
+            let finding = self.with_place_in_base(change, hit, site.already_upstream(origin));
+            self.findings.add(finding);
         }
         self.documents.set_state(hit, after, &steps);
         Ok(())
+    }
+
+    /// The finding about a change of a resource, with the place in the base that it is about: as far as its path leads.
+    fn with_place_in_base(&self, change: &Change, hit: Resource, finding: Diagnostic) -> Diagnostic {
+        let within = match &change.effect {
+            Effect::Edit { within, .. } => within.as_ref(),
+            Effect::Delete => None,
+        };
+        let path = match (within, &finding.path) {
+            (Some(within), _) => within.path.value.clone(),
+            (None, Some(path)) => Path::parse(path).unwrap_or_default(),
+            (None, None) => return finding,
+        };
+        // The text that cannot be read is shown already.
+        let shown = finding.code == Code::EmbeddedUnreadable && !finding.related.is_empty();
+        match self.documents.place_in_base(hit, &path).filter(|_| !shown) {
+            Some((place, says)) => finding.related(place, says),
+            None => finding,
+        }
     }
 
     fn delete_item(
@@ -156,9 +180,9 @@ impl Builder<'_, '_> {
         prefix: Vec<String>,
     ) -> Result<(), Box<Diagnostic>> {
         let resource = self.documents.identity(hit).map(ToString::to_string).unwrap_or_default();
-        let site = Site { patch, change: number, resource: &resource, place: self.documents.place(hit) };
+        let site = Site { patch, change: number, resource: &resource };
         let State { text, mut value } = self.documents.state(hit)?;
-        let keyed = crate::patch::path::Path::of_keys(prefix.iter());
+        let keyed = Path::of_keys(prefix.iter());
         let origin = Origin { patch: patch.name.value.clone(), change: number, operation: 0, keyed };
         let step = Step { action: Action::Remove, path: prefix, origin };
         let text = text::follow(&site, text, std::slice::from_ref(&step))?;
@@ -205,17 +229,17 @@ impl Builder<'_, '_> {
             of.iter().filter_map(|r| self.documents.identity(*r)).map(ToString::to_string).collect()
         };
         let finding = if hits.is_empty() {
-            let message = format!("no document is {}", describe(change));
+            let message = format!("no document matches the target: {}", describe(change));
             Diagnostic::new(Code::TargetMissing, message).at(place, "this means no document")
         } else {
-            let message =
-                format!("{} documents are {}, and the change says {}", hits.len(), describe(change), change.matches);
-            let listed = listed(&names(hits));
+            let documents =
+                if hits.len() == 1 { "1 document matches".into() } else { format!("{} documents match", hits.len()) };
+            let message = format!("{documents} the target, and the change is for {}", change.matches);
             Diagnostic::new(Code::TargetCount, message)
-                .at(place, "this means another number of documents")
-                .note(format!("It means {listed}."))
+                .at(place, describe(change))
+                .note(format!("It matches {}.", listed(&names(hits))))
                 .help(format!(
-                    "Name the one that is meant, or write `matches: {}` beside the target if all of them are.",
+                    "Say more of the one that is meant, or write `matches: {}` beside the target if this is right.",
                     hits.len()
                 ))
         };

@@ -10,12 +10,8 @@ use crate::yaml::edit;
 /// A document's text after the steps.
 pub(super) fn follow(site: &Site<'_>, mut text: String, steps: &[Step]) -> Result<String, Box<Diagnostic>> {
     for step in steps {
-        let edits = edit::edit(&text, &step.as_change(site.patch)).map_err(|error| {
-            let span = site.span_of(&step.origin);
-            Box::new(
-                refused(site, &step.origin, error.to_string()).at(site.patch.place(span), "this cannot be written"),
-            )
-        })?;
+        let edits = edit::edit(&text, &step.as_change(site.patch))
+            .map_err(|error| Box::new(refused(site, &step.origin, error.to_string()).help(error.help())))?;
         text = apply_edits(&text, &edits);
     }
     Ok(text)
@@ -47,11 +43,10 @@ pub(super) fn within(
     let Run { value, steps, already } = site.run(&read)?;
     let mut text = (*text).to_owned();
     for step in &steps {
-        let place = || site.patch.place(site.span_of(&step.origin));
         let edits: Vec<TextEdit> = embedded::edit(language, &text, &step.as_change(site.patch))
-            .map_err(|e| Box::new(refused(site, &step.origin, e.to_string()).at(place(), "this cannot be written")))?;
+            .map_err(|e| Box::new(refused(site, &step.origin, e.to_string()).help(REPLACE_THE_TEXT)))?;
         let carried = edit::edit_embedded(&outer, path, &edits)
-            .map_err(|e| Box::new(refused(site, &step.origin, e.to_string()).at(place(), "this cannot be written")))?;
+            .map_err(|e| Box::new(refused(site, &step.origin, e.to_string()).help(REPLACE_THE_TEXT)))?;
         text = apply_edits(&text, &edits);
         outer = apply_edits(&outer, &carried);
     }
@@ -62,9 +57,12 @@ pub(super) fn within(
     Err(Box::new(Diagnostic::new(Code::Internal, message).patch(&site.patch.name.value).resource(site.resource)))
 }
 
+const REPLACE_THE_TEXT: &str = "Replace more of the text, or the text as a whole: an operation without `within` can.";
+
 /// A change that fits the value and cannot be written into the text.
 fn refused(site: &Site<'_>, origin: &Origin, why: String) -> Diagnostic {
     Diagnostic::new(Code::EditRefused, why)
+        .at(site.patch.place(site.span_of(origin)), "this cannot be written")
         .patch(&site.patch.name.value)
         .resource(site.resource)
         .path(origin.keyed.to_string())

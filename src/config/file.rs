@@ -228,14 +228,18 @@ fn not_yaml(source: &Arc<Source>, form: Form, error: &SyntaxError) -> Diagnostic
     Diagnostic::new(Code::Syntax, format!("{} is not YAML", source.name)).at(place, error.message.clone())
 }
 
-/// The tab that a syntax error at `offset` is about: the one there, or one in the indentation of the next line, which
-/// the parser reads as more of a bare scalar and reports at the scalar's start.
+/// The tab that a syntax error at `offset` is about: the one there, or one in the indentation of its line or of the
+/// next, which the parser reads as more of a bare scalar and reports at the scalar's start.
 fn tab_near(text: &str, offset: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     if bytes.get(offset) == Some(&b'\t') {
         return Some(offset);
     }
-    let next_line = offset + memchr::memchr(b'\n', bytes.get(offset..)?)? + 1;
-    let indentation = bytes.get(next_line..)?.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
-    memchr::memchr(b'\t', &bytes[next_line..next_line + indentation]).map(|at| next_line + at)
+    let tab_in_indentation = |start: usize| {
+        let indentation = bytes.get(start..)?.iter().take_while(|b| matches!(b, b' ' | b'\t'));
+        indentation.enumerate().find(|(_, b)| **b == b'\t').map(|(at, _)| start + at)
+    };
+    let own_line = memchr::memrchr(b'\n', bytes.get(..offset)?).map_or(0, |at| at + 1);
+    let next_line = || Some(offset + memchr::memchr(b'\n', bytes.get(offset..)?)? + 1);
+    tab_in_indentation(own_line).or_else(|| tab_in_indentation(next_line()?))
 }

@@ -183,7 +183,6 @@ mod tests {
             [
                 "8:1 syntax: the key `day` stands twice (here again)",
                 "3:1 unknown-key: the kind Thing has no key `nmae` (did you mean `name`?)",
-                "1:1 syntax: the key `name` is missing in the kind Thing (`name:` belongs to this mapping)",
                 "4:8 syntax: a text is expected, not a list (a text belongs here)",
                 "5:5 ambiguous-scalar: `yes` is not read alike by all readers of YAML (write `true`, or `\"yes\"` if the text is meant)",
                 "6:8 syntax: a whole number is expected, not `01` (a whole number belongs here)",

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::file::File;
 use super::{Date, Findings, Spanned};
-use crate::diag::Place;
+use crate::diag::{Place, nearest};
 use crate::yaml::scalar;
 use crate::yaml::tree::{Kind, Node, NodeId, Style};
 
@@ -40,6 +40,8 @@ pub struct Fields<'f> {
     view: View<'f>,
     what: String,
     entries: Vec<Entry<'f>>,
+    /// The known keys that unknown ones are near to, and are told to be meant by them.
+    misspelt: Vec<&'static str>,
 }
 
 impl<'f> View<'f> {
@@ -158,14 +160,19 @@ impl<'f> View<'f> {
     /// The fields of a mapping, called `what` in messages, whose keys are `known`. Other keys are told and left out.
     pub fn fields(&self, what: &str, known: &[&'static str], findings: &mut Findings) -> Option<Fields<'f>> {
         let mut entries = self.entries(findings)?;
+        let mut misspelt = Vec::new();
         entries.retain(|entry| {
             let is_known = known.contains(&entry.key.value.as_str());
             if !is_known && entry.key.value != "<<" {
                 findings.add(self.file.unknown_key(&entry.key, what, known));
+                misspelt.extend(
+                    nearest(&entry.key.value, known.iter().copied())
+                        .and_then(|near| known.iter().find(|k| **k == near)),
+                );
             }
             is_known
         });
-        Some(Fields { view: *self, what: what.to_owned(), entries })
+        Some(Fields { view: *self, what: what.to_owned(), entries, misspelt })
     }
 
     /// Says that something else was expected.
@@ -212,10 +219,16 @@ impl<'f> Fields<'f> {
         self.get(key).filter(|v| !v.is_empty())
     }
 
-    /// The value of a key that must be there; `None` and a finding without it.
+    /// Whether the key is not there, but an unknown key that was told to mean it.
+    pub fn is_misspelt(&self, key: &str) -> bool {
+        self.get(key).is_none() && self.misspelt.contains(&key)
+    }
+
+    /// The value of a key that must be there; `None` and a finding without it. One finding is enough where the key is
+    /// misspelt.
     pub fn require(&self, key: &str, findings: &mut Findings) -> Option<View<'f>> {
         let found = self.get(key);
-        if found.is_none() {
+        if found.is_none() && !self.is_misspelt(key) {
             let message = format!("the key `{key}` is missing in {}", self.what);
             let start = self.view.span().start;
             findings.add(self.view.file.syntax(message, start..start, format!("`{key}:` belongs to this mapping")));

@@ -52,6 +52,11 @@ impl Place {
         Place { source: Arc::clone(source), span }
     }
 
+    /// The text meant.
+    pub fn text(&self) -> &str {
+        self.source.text.get(self.span.clone()).unwrap_or_default()
+    }
+
     /// Its line and its column in characters, both from 1.
     pub fn line_column(&self) -> (usize, usize) {
         self.source.line_column(self.span.start)

@@ -61,6 +61,41 @@ pub fn shortened(text: &str, limit: usize) -> String {
     format!("{}…{}", visible(&text[..head_end]), visible(&text[tail_start..]))
 }
 
+/// How many characters [`shortened_pair`] shows on each side of a difference.
+const CONTEXT: usize = 16;
+
+/// Two texts that differ, as [`visible`] gives them. Where one is longer than `limit` characters, what they share at
+/// their ends is left out, and the rest is shortened.
+pub fn shortened_pair(before: &str, after: &str, limit: usize) -> (String, String) {
+    if before.chars().nth(limit).is_none() && after.chars().nth(limit).is_none() {
+        return (visible(before).into_owned(), visible(after).into_owned());
+    }
+    let head = shared_head(before, after);
+    let tail = shared_tail(&before[head..], &after[head..]);
+    (round(before, head, tail, limit), round(after, head, tail, limit))
+}
+
+/// The bytes that two texts share at their beginning, in whole characters.
+fn shared_head(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum()
+}
+
+/// The bytes that two texts share at their end, in whole characters.
+fn shared_tail(a: &str, b: &str) -> usize {
+    a.chars().rev().zip(b.chars().rev()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum()
+}
+
+/// The text without its first `head` and last `tail` bytes but for some context, and its middle shortened.
+fn round(text: &str, head: usize, tail: usize, limit: usize) -> String {
+    let end = text.len() - tail;
+    let context_start = text[..head].char_indices().rev().take(CONTEXT).last().map_or(head, |(at, _)| at);
+    let context_end = text[end..].char_indices().nth(CONTEXT).map_or(text.len(), |(at, _)| end + at);
+    let before = if context_start > 0 { "…" } else { "" };
+    let behind = if context_end < text.len() { "…" } else { "" };
+    let middle = shortened(&text[head..end], limit);
+    format!("{before}{}{middle}{}{behind}", visible(&text[context_start..head]), visible(&text[end..context_end]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::names::Names;
-use crate::patch::path::Segment;
+use crate::patch::path::{self as patch, Segment};
 use crate::resource::MergeKey;
 
 /// A path of a difference. Paths share their beginnings, so that many differences below one deep place stay small.
@@ -52,6 +52,30 @@ impl Step {
 pub fn selector(keys: &[&str], list: &[Value], index: usize) -> Option<Segment> {
     let key = MergeKey::of_list(keys).or_else(|| MergeKey::common(&[], list));
     Names::new(key, &[], list).selector(None, Some(index))
+}
+
+/// A plain path (mapping keys and indices) into a value in keyed form, and whether no index is left in it.
+pub fn keyed(value: &Value, path: &[String]) -> (patch::Path, bool) {
+    let mut here = Some(value);
+    let mut keys: Vec<&str> = Vec::new();
+    let mut out = patch::Path::default();
+    let mut stable = true;
+    for token in path {
+        let segment = if let Some(Value::Array(items)) = here {
+            token.parse().ok().and_then(|index| selector(&keys, items, index))
+        } else {
+            keys.push(token);
+            Some(Segment::Key(token.clone()))
+        };
+        stable &= segment.is_some();
+        out.push(segment.unwrap_or_else(|| Segment::Key(token.clone())));
+        here = here.and_then(|value| match value {
+            Value::Object(map) => map.get(token),
+            Value::Array(items) => items.get(token.parse::<usize>().ok()?),
+            _ => None,
+        });
+    }
+    (out, stable)
 }
 
 /// A step as one side sees it.
@@ -125,8 +149,9 @@ impl fmt::Display for Step {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-    use crate::patch;
 
     fn item(before: Option<usize>, after: Option<usize>, selector: Option<Segment>) -> Step {
         Step::Item(Item { before, after, selector })
@@ -134,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_path_reads_back_as_it_is_shown() {
-        let selector = patch::path::Path::parse("/[name=\"a,b\"]").unwrap().segments()[0].clone();
+        let selector = patch::Path::parse("/[name=\"a,b\"]").unwrap().segments()[0].clone();
         let path = Path::default()
             .join(Step::Key("a/b~".into()))
             .join(Step::Key("[x".into()))
@@ -143,8 +168,20 @@ mod tests {
             .join(item(Some(3), None, None))
             .join(item(None, Some(4), None));
         assert_eq!(path.to_string(), "/a~1b~0/~2x/[name=\"a,b\"]/~3/3/4");
-        assert_eq!(patch::path::Path::parse(&path.to_string()).unwrap().to_string(), path.to_string());
+        assert_eq!(patch::Path::parse(&path.to_string()).unwrap().to_string(), path.to_string());
         assert_eq!(Path::default().to_string(), "");
+    }
+
+    #[test]
+    fn a_plain_path_is_told_by_keys_and_by_index_where_no_key_tells_the_item() {
+        let value = json!({"spec": {"containers": [{"name": "a", "args": ["-x", "-x"]}, {"name": "b"}]}});
+        let keyed = |path: &str| {
+            let (path, stable) = keyed(&value, &path.split('/').map(str::to_owned).collect::<Vec<_>>());
+            (path.to_string(), stable)
+        };
+        assert_eq!(keyed("spec/containers/1"), ("/spec/containers/[name=b]".into(), true));
+        assert_eq!(keyed("spec/containers/0/args/1"), ("/spec/containers/[name=a]/args/1".into(), false));
+        assert_eq!(keyed("spec/gone/x"), ("/spec/gone/x".into(), true));
     }
 
     #[test]

@@ -76,6 +76,28 @@ impl Language {
     }
 }
 
+impl Language {
+    /// Its name, for a sentence.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Json => "JSON",
+            Language::Yaml => "YAML",
+            Language::Toml => "TOML",
+        }
+    }
+
+    /// The language that a text is written in, as far as that can be told: the strictest that reads it as a mapping or
+    /// a list. Any text is a YAML scalar, and an empty one is TOML; these tell nothing.
+    pub fn of(text: &str) -> Option<Language> {
+        let reads = |language: &Language| match read(*language, text) {
+            Ok(Value::Object(map)) => !map.is_empty(),
+            Ok(Value::Array(_)) => true,
+            _ => false,
+        };
+        [Language::Json, Language::Toml, Language::Yaml].into_iter().find(reads)
+    }
+}
+
 /// The value that a text stands for.
 ///
 /// Integers keep all their digits, and numbers that are equal are equal values. A key that an object has twice is
@@ -146,7 +168,7 @@ fn with_value<'a>(change: Change<'a>, value: &'a Value) -> Change<'a> {
 
 fn not_as_meant(language: Language) -> EmbeddedError {
     let message =
-        format!("the edited {} text would not mean what the change asks for; please report this", language.as_str());
+        format!("the edited {} text would not mean what the change asks for; please report this", language.name());
     EmbeddedError::new(0, message)
 }
 

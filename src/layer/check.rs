@@ -67,7 +67,7 @@ pub fn open(root: &Root, base: &Base, findings: &mut Findings) -> Option<Vec<Ven
 pub fn contents(base: &Base, files: &[VendoredFile], findings: &mut Findings) {
     for file in files {
         if let Some(differences) = differences(&file.source, &file.locked, Against::Lock, findings) {
-            findings.extend(differences.into_iter().map(|d| d.help(vendor_help(base))));
+            findings.extend(differences.into_iter().map(|d| d.help(edited_help(base))));
         }
     }
 }
@@ -103,7 +103,7 @@ fn vendored_file(root: &Root, base: &Base, locked: LockedFile, findings: &mut Fi
         Ok(located) => located,
         Err(PathError::Missing { at, .. }) => {
             let finding = Diagnostic::new(Code::BaseFileChanged, format!("the vendored file {at} is missing"));
-            findings.add(finding.help(vendor_help(base)));
+            findings.add(finding.help(restore_help(base)));
             return None;
         }
         Err(error) => {
@@ -131,6 +131,15 @@ fn vendored_file(root: &Root, base: &Base, locked: LockedFile, findings: &mut Fi
     None
 }
 
+/// A vendored file and its documents as they are, whatever the lock says; `None` where it cannot be read.
+pub fn as_found(root: &Root, base: &Base, name: &str) -> Option<(Arc<Source>, Vec<Document>)> {
+    let located = root.resolve(&base.folder.path, name).ok()?;
+    let bytes = root.read(&located).ok()?;
+    let source = config::source(located.name, &bytes).ok()?;
+    let documents = documents::read(&source, &mut Findings::new())?;
+    Some((source, documents))
+}
+
 /// What is to be said of a vendored file with other bytes: that, and which documents mean something else.
 fn changed(base: &Base, name: String, bytes: &[u8], found: &str, locked: &LockedFile) -> Vec<Diagnostic> {
     let sizes = format!("It has {} bytes, the lock records {}.", bytes.len(), locked.vendored.size);
@@ -142,14 +151,18 @@ fn changed(base: &Base, name: String, bytes: &[u8], found: &str, locked: &Locked
     let differences = source.and_then(|source| differences(&source, locked, Against::Lock, &mut inner));
     match differences {
         Some(differences) if differences.is_empty() => {
+            let folder = &base.folder.name;
             let finding = finding
                 .note("Every document means what the lock records: only layout or comments differ.")
-                .help(vendor_help(base))
-                .help(format!("To keep this layout, run `overlay vendor {} --accept-layout`.", base.folder.name));
+                .help(restore_help(base))
+                .help(format!("To keep this layout and record it, run `overlay vendor {folder} --accept-layout`."));
             vec![finding]
         }
-        Some(differences) => std::iter::once(finding.help(vendor_help(base))).chain(differences).collect(),
-        None => std::iter::once(finding.help(vendor_help(base))).chain(inner.into_vec()).collect(),
+        Some(differences) => {
+            let differences = differences.into_iter().map(|d| d.help(edited_help(base)));
+            std::iter::once(finding.help(restore_help(base))).chain(differences).collect()
+        }
+        None => std::iter::once(finding.help(restore_help(base))).chain(inner.into_vec()).collect(),
     }
 }
 
@@ -211,8 +224,8 @@ fn unlike(source: &Arc<Source>, odd: &[&Document], missing: &[&LockedDocument], 
     let mut by_identity: HashMap<&Identity, &LockedDocument> = missing.iter().map(|d| (&d.identity, *d)).collect();
     let mut out = Vec::new();
     for document in odd {
-        let Document { identity, range, content, .. } = document;
-        let place = Place::new(source, range.start..range.start);
+        let Document { identity, named, content, .. } = document;
+        let place = Place::new(source, named.clone());
         out.push(match by_identity.remove(identity) {
             Some(recorded) => finding(format!("{identity} does not mean what {against}"), identity)
                 .at(place, "this document")
@@ -232,4 +245,15 @@ fn not_locked(base: &Base, message: String) -> Diagnostic {
 
 fn vendor_help(base: &Base) -> String {
     format!("Run `overlay vendor {}`.", base.folder.name)
+}
+
+/// What to do about a vendored file whose bytes are not those of the lock.
+fn restore_help(base: &Base) -> String {
+    let folder = &base.folder.name;
+    format!("To put back what was vendored, run `overlay vendor {folder}`; with `--check` it says what it would write.")
+}
+
+/// What to do about a document that someone edited in the vendored file.
+fn edited_help(base: &Base) -> String {
+    format!("Write what should differ as a patch, and run `overlay vendor {}` to put the base back.", base.folder.name)
 }

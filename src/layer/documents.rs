@@ -17,6 +17,8 @@ use crate::yaml::{load, stream};
 pub struct Document {
     /// Its bytes in the manifest, from its own marker (or, of the first, the beginning) to the next one's.
     pub range: Bytes,
+    /// Where it says what it is called: its name, else its kind, else its beginning.
+    pub named: Bytes,
     /// What it is called, in the words of the manifest.
     pub identity: Identity,
     /// What it means.
@@ -44,5 +46,11 @@ fn document(source: &Arc<Source>, range: Bytes) -> Result<Document, Box<Diagnost
     let loaded = load::load(&tree, text).map_err(|e| unreadable(e.to_string(), e.at.start))?;
     let identity = tree.root().map(|root| Written::of(&tree, root).identity).unwrap_or_default();
     let content = digest::content(&loaded.value);
-    Ok(Document { range, identity, value: loaded.value, content })
+    let named = named(&tree).map_or(range.start..range.start, |at| range.start + at.start..range.start + at.end);
+    Ok(Document { range, named, identity, value: loaded.value, content })
+}
+
+fn named(tree: &Tree) -> Option<Bytes> {
+    let name = load::find(tree, &["metadata", "name"]).or_else(|| load::find(tree, &["kind"])).or(tree.root())?;
+    Some(tree.node(name).span.clone())
 }

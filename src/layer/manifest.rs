@@ -96,11 +96,14 @@ pub fn place_in(tree: &Tree, path: &[String]) -> Option<Bytes> {
     for (depth, token) in path.iter().enumerate() {
         let Some(next) = path.get(..=depth).and_then(|path| load::find(tree, path)) else { break };
         place = match &tree.node(tree.resolve(at)).kind {
-            Kind::Mapping { entries, .. } => entries
-                .iter()
-                .map(|entry| tree.node(entry.key))
-                .find(|key| key.text() == Some(token))
-                .map_or(place, |key| key.span.clone()),
+            Kind::Mapping { entries, .. } => {
+                let last = |wanted: &str| {
+                    let keys = entries.iter().rev().map(|entry| tree.node(entry.key));
+                    keys.clone().find(|key| key.text() == Some(wanted))
+                };
+                // A key that is not in the mapping itself comes from a merge.
+                last(token).or_else(|| last("<<")).map_or(place, |key| key.span.clone())
+            }
             _ => first_key(tree, next),
         };
         at = next;

@@ -31,6 +31,9 @@ pub struct Plan {
     pub patches: Vec<Scoped>,
     /// The vendored files of each base, in the order of [`Layer::bases`]; `None` where they are not as the lock says.
     pub vendored: Vec<Option<Vec<VendoredFile>>>,
+    /// Whether documents of a base are not there at all. Of a base that is only not as locked they are, so that
+    /// patches can be tried on what was found.
+    pub lacks_documents: bool,
 }
 
 /// One document of the input.
@@ -106,6 +109,9 @@ impl Plan {
     fn base(&mut self, root: &Root, base: &Base, findings: &mut Findings) {
         let files = check::open(root, base, findings);
         self.vendored.push(files.clone());
+        if files.is_none() {
+            return self.base_as_found(root, base);
+        }
         for file in files.unwrap_or_default() {
             let identities: Vec<Identity> =
                 file.locked.documents.iter().filter(|d| d.kept).map(|d| d.identity.clone()).collect();
@@ -118,9 +124,21 @@ impl Plan {
                 );
                 let help = format!("Run `overlay vendor {}`.", base.folder.name);
                 findings.add(Diagnostic::new(Code::BaseNotLocked, message).help(help));
+                self.lacks_documents = true;
                 continue;
             }
             self.file(&file.source, identities);
+        }
+    }
+
+    /// Takes the documents of a base that is not as locked as they are found, which the findings told of already.
+    fn base_as_found(&mut self, root: &Root, base: &Base) {
+        for file in &base.files {
+            let found = check::as_found(root, base, &file.vendored);
+            self.lacks_documents |= found.is_none();
+            if let Some((source, documents)) = found {
+                self.file(&source, documents.into_iter().map(|d| d.identity));
+            }
         }
     }
 

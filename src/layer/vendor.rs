@@ -304,7 +304,12 @@ impl Planner<'_> {
 }
 
 fn write(file: Located, text: String, kept: &[bool]) -> Step {
-    let note = format!("{} of {} documents, {} bytes", kept.iter().filter(|k| **k).count(), kept.len(), text.len());
+    let documents = match (kept.iter().filter(|k| **k).count(), kept.len()) {
+        (1, 1) => "1 document".to_owned(),
+        (count, all) if count == all => format!("{count} documents"),
+        (count, all) => format!("{count} of {all} documents"),
+    };
+    let note = format!("{documents}, {} bytes", text.len());
     Step { file, bytes: Some(text.into_bytes()), note }
 }
 
@@ -449,7 +454,7 @@ mod tests {
         assert_eq!(
             told,
             [
-                format!("write base/b/m.yaml: 2 of 2 documents, {bytes} bytes"),
+                format!("write base/b/m.yaml: 2 documents, {bytes} bytes"),
                 "write base/b/base.lock: the hashes of the base".to_owned(),
             ]
         );
@@ -583,7 +588,7 @@ mod tests {
         project.write("base/b/m.yaml", &format!("---\n{AGENT}---\n{}", CONFIG.replace("\"1\"", "\"2\"")));
         assert_eq!(
             planned(&project, &from_root(&project), true).unwrap_err(),
-            ["base/b/m.yaml:6:1 base-content-changed: ConfigMap/settings does not mean what upstream publishes"]
+            ["base/b/m.yaml:10:9 base-content-changed: ConfigMap/settings does not mean what upstream publishes"]
         );
     }
 
@@ -693,8 +698,8 @@ mod tests {
             checked(&project),
             [
                 file,
-                "base/b/m.yaml:1:1 base-content-changed: ConfigMap/settings does not mean what the lock records",
-                "base/b/m.yaml:7:1 base-content-changed: Deployment.apps/net/agent is not among the kept documents that the lock records",
+                "base/b/m.yaml:5:9 base-content-changed: ConfigMap/settings does not mean what the lock records",
+                "base/b/m.yaml:11:18 base-content-changed: Deployment.apps/net/agent is not among the kept documents that the lock records",
                 "base-content-changed: DaemonSet.apps/net/agent is missing in base/b/m.yaml",
             ]
         );
@@ -716,7 +721,7 @@ mod tests {
         project.write("base/b/base.lock", &lock);
         assert_eq!(
             checked(&project),
-            ["base/b/m.yaml:1:1 base-content-changed: ConfigMap/settings does not mean what the lock records"]
+            ["base/b/m.yaml:5:9 base-content-changed: ConfigMap/settings does not mean what the lock records"]
         );
     }
 

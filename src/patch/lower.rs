@@ -15,9 +15,11 @@ use super::apply::apply;
 use super::model::{Change, Effect, Op, Operation, Patch, Within, Written};
 use super::path::{Path, Segment};
 use super::resolve::{
-    Absent, Hit, Miss, There, at, by_key, item_index, kind_of, merge_key, new_key, resolve, shown, wrong_kind,
+    Absent, Hit, MAX_SHOWN, Miss, There, at, by_key, item_index, kind_of, merge_key, new_key, resolve, shown,
+    wrong_kind,
 };
 use super::step::{Action, New, Origin, Spelling, Step};
+use crate::diag::visible::shortened_pair;
 use crate::diag::{Code, Diagnostic, Place};
 use crate::embedded::{EmbeddedError, Language};
 use crate::yaml::tree::MAX_DEPTH;
@@ -34,8 +36,6 @@ pub struct Site<'a> {
     pub change: usize,
     /// The document, as messages name it: `kind.group/namespace/name`.
     pub resource: &'a str,
-    /// Where the document begins, if its file can be shown.
-    pub place: Option<Place>,
 }
 
 /// What a change does to a value.
@@ -201,14 +201,19 @@ impl<'a> Site<'a> {
     pub fn unreadable(&self, text: &str, error: &EmbeddedError, place: Option<Place>) -> Diagnostic {
         let within = self.within();
         let path = within.map(|w| w.path.value.clone()).unwrap_or_default();
-        let language = within.map_or("", |w| w.language.value.as_str());
+        let language = within.map_or(Language::Json, |w| w.language.value);
         let (line, column) = line_column(text, error.offset);
-        let message = format!("the text at {} is not {language}: {}", at(&path), error.message);
+        let message = format!("the text at {} is not {}: {}", at(&path), language.name(), error.message);
+        let help = match Language::of(text) {
+            Some(other) => format!("The text is {}: write `as: {}`.", other.name(), other.as_str()),
+            None => "Mend the text upstream, or replace it as a whole: an operation without `within` can.".to_owned(),
+        };
         let problem = Problem::new(Code::EmbeddedUnreadable, &path, message)
-            .note(format!("The mistake is in line {line}, column {column} of the text."));
+            .note(format!("The mistake is in line {line}, column {column} of the text."))
+            .help(help);
         let mut finding = self.finding(problem, within.map_or(0..0, |w| w.path.span.clone()));
         if let Some(place) = place {
-            finding.related.insert(0, (place, error.message.clone()));
+            finding.related.push((place, format!("line {line} of the text")));
         }
         finding
     }
@@ -218,6 +223,15 @@ impl<'a> Site<'a> {
         let change = self.patch.changes.get(origin.change);
         let operation = change.and_then(|c| c.operations().get(origin.operation));
         operation.map(|o| o.path.span.clone()).or_else(|| change.map(|c| c.span.clone())).unwrap_or(0..0)
+    }
+
+    /// Where the operation that a step comes from writes a text.
+    pub fn place_of_text(&self, origin: &Origin, text: &str) -> Place {
+        let change = self.patch.changes.get(origin.change);
+        match change.and_then(|c| c.operations().get(origin.operation)) {
+            Some(operation) => self.patch.place_of_text(operation, text),
+            None => self.patch.place(self.span_of(origin)),
+        }
     }
 
     /// Whether the operation that a step comes from says that an image may lose its digest.
@@ -314,6 +328,9 @@ impl<'a> Site<'a> {
         let span = problem.span.clone().unwrap_or_else(|| operation.path.span.clone());
         let expected = problem.expected.clone();
         let mut finding = self.finding(problem, span);
+        if finding.help.is_empty() && finding.code == Code::PathMissing {
+            finding.help.push(path_missing_help(&operation.op).to_owned());
+        }
         finding.notes.push(self.which(index, operation));
         if let Some(expected) = expected {
             finding.related.insert(0, (self.patch.place(expected), "the value that is expected".into()));
@@ -329,9 +346,6 @@ impl<'a> Site<'a> {
             .path(problem.path.to_string());
         finding.notes = problem.notes;
         finding.help = problem.help;
-        if let Some(place) = &self.place {
-            finding.related.push((place.clone(), format!("{} is here", self.resource)));
-        }
         finding
     }
 
@@ -367,10 +381,19 @@ fn label(code: Code) -> &'static str {
         Code::ParentMissing => "there is nothing to put it in",
         Code::AddOverExisting | Code::AlreadyUpstream => "this is there already",
         Code::DuplicateItem => "the list has such an item already",
-        Code::ValueMismatch => "another value is here",
+        Code::ValueMismatch => "another value is there",
         Code::EmbeddedUnreadable => "this text cannot be read",
         Code::PathInvalid => "this cannot be a place here",
         _ => "this leads nowhere",
+    }
+}
+
+/// What to do about a path that leads nowhere, where nothing near it is there.
+fn path_missing_help(op: &Op) -> &'static str {
+    match op {
+        Op::Replace(_) => "Correct the path; or write `op: add`, if this is to be new.",
+        Op::Remove => "Correct the path; or take the operation out, if upstream no longer has this.",
+        Op::Add(_) | Op::Move { .. } | Op::Copy { .. } | Op::Test(_) => "Correct the path.",
     }
 }
 
@@ -409,10 +432,12 @@ fn check_value(hit: &Hit<'_>, there: &Value, expected: &Written) -> Result<(), B
     if *there == expected.value {
         return Ok(());
     }
-    let message = format!("{} is not {}", at(&hit.keyed), shown(&expected.value));
+    let (wanted, found) = shortened_pair(&expected.value.to_string(), &there.to_string(), MAX_SHOWN);
+    let message = format!("{} is not what the patch expects", at(&hit.keyed));
     let mut problem = Problem::new(Code::ValueMismatch, &hit.keyed, message)
-        .note(format!("Expected: {}.", shown(&expected.value)))
-        .note(format!("Actual: {}.", shown(there)));
+        .note(format!("Expected: `{wanted}`."))
+        .note(format!("Actual:   `{found}`."))
+        .help("See whether the patch is still right for what is there. If it is, expect the actual value; if not, change or drop the patch.");
     problem.expected = Some(expected.span.clone());
     Err(Box::new(problem))
 }

@@ -48,6 +48,17 @@ impl Patch {
         self.file.place(span)
     }
 
+    /// Where an operation writes a text: the text itself where its value has it as it stands, else the value, else the
+    /// path of an operation that has none.
+    pub fn place_of_text(&self, operation: &Operation, text: &str) -> Place {
+        let Some(written) = operation.written() else { return self.place(operation.path.span.clone()) };
+        let found = self.source().text.get(written.span.clone()).and_then(|value| value.find(text));
+        self.place(found.map_or(written.span.clone(), |at| {
+            let start = written.span.start + at;
+            start..start + text.len()
+        }))
+    }
+
     /// A node of its file, as a model for how to spell a value.
     pub fn spelled(&self, node: NodeId) -> Spelled<'_> {
         Spelled { text: &self.file.source().text, tree: self.file.tree(), node }
@@ -161,6 +172,16 @@ pub struct Operation {
     pub unpin: bool,
     /// The bytes of the operation.
     pub span: Range<usize>,
+}
+
+impl Operation {
+    /// The value that it has behind `value:`.
+    pub fn written(&self) -> Option<&Written> {
+        match &self.op {
+            Op::Add(written) | Op::Replace(written) | Op::Test(written) => Some(written),
+            Op::Remove | Op::Move { .. } | Op::Copy { .. } => None,
+        }
+    }
 }
 
 /// What an operation does.

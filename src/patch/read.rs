@@ -39,13 +39,20 @@ impl Patch {
     /// `None` when something is wrong with it; `findings` then has every mistake that could be found. A missing
     /// summary or reason is no mistake here: `verify` speaks of these.
     pub fn read(source: &Arc<Source>, findings: &mut Findings) -> Option<Patch> {
-        let before = findings.errors();
+        let mut own = Findings::new();
         let opened = File::open(source, FORM).map_err(|finding| Box::new(with_hint(*finding, &source.text)));
-        let file = findings.keep(opened)?;
-        let patch = read(&file, findings);
+        let read = own.keep(opened).and_then(|file| Some((read(&file, &mut own)?, file)));
         // A mistake that left something out, but not the whole, must not give half a patch.
-        patch.filter(|_| findings.errors() == before).map(|parts| parts.with(file))
+        let patch = read.filter(|_| !own.has_errors()).map(|(parts, file)| parts.with(file));
+        findings.extend(own.into_vec().into_iter().map(|finding| finding.patch(name_of(source))));
+        patch
     }
+}
+
+/// What the patch in a file is called, whether or not the file can be read.
+fn name_of(source: &Source) -> &str {
+    let file_name = source.name.rsplit('/').next().unwrap_or_default();
+    file_name.strip_suffix(".yaml").or_else(|| file_name.strip_suffix(".yml")).unwrap_or(file_name)
 }
 
 /// A patch but for its file.
@@ -95,7 +102,7 @@ fn read(file: &File, findings: &mut Findings) -> Option<Parts> {
 /// The name must be the file's, so that what a report names is found.
 fn check_name(file: &File, name: &Spanned<String>, findings: &mut Findings) {
     let file_name = file.source().name.rsplit('/').next().unwrap_or_default();
-    let stem = file_name.strip_suffix(".yaml").or_else(|| file_name.strip_suffix(".yml")).unwrap_or(file_name);
+    let stem = name_of(file.source());
     if name.value != stem {
         let message = format!("the patch is named `{}` and its file `{file_name}`", name.value);
         let finding = file.syntax(message, name.span.clone(), format!("write `{stem}`, or rename the file"));
@@ -118,6 +125,9 @@ fn read_upstream(view: View<'_>, findings: &mut Findings) -> Option<Spanned<Upst
 
 fn read_changes(fields: &Fields<'_>, findings: &mut Findings) -> Vec<Change> {
     let Some(list) = fields.given("changes") else {
+        if fields.is_misspelt("changes") {
+            return Vec::new();
+        }
         findings.add(empty(fields.view(), fields.key_span("changes"), "the patch has no changes"));
         return Vec::new();
     };
@@ -150,6 +160,9 @@ fn read_change(view: View<'_>, findings: &mut Findings) -> Option<Change> {
 
 fn read_target(fields: &Fields<'_>, findings: &mut Findings) -> Option<(Target, Range<usize>)> {
     let Some(view) = fields.given("target") else {
+        if fields.is_misspelt("target") {
+            return None;
+        }
         let start = fields.view().span().start;
         findings.add(target_empty(fields.view(), fields.key_span("target").unwrap_or(start..start)));
         return None;
@@ -256,6 +269,9 @@ fn read_language(view: View<'_>, findings: &mut Findings) -> Option<Spanned<Lang
 
 fn read_operations(fields: &Fields<'_>, findings: &mut Findings) -> Option<Vec<Operation>> {
     let Some(list) = fields.given("patch") else {
+        if fields.is_misspelt("patch") || fields.is_misspelt("delete") {
+            return None;
+        }
         findings.add(empty(fields.view(), fields.key_span("patch"), "the change has no operations"));
         return None;
     };
@@ -368,7 +384,8 @@ fn read_path(view: View<'_>, findings: &mut Findings) -> Option<Spanned<Path>> {
             findings.add(
                 Diagnostic::new(Code::PathInvalid, format!("`{}` is not a path", text.value))
                     .at(view.file().place(span), error.message)
-                    .path(text.value),
+                    .path(text.value)
+                    .help(PATH_HELP),
             );
             None
         }
@@ -381,6 +398,9 @@ fn with_hint(finding: Diagnostic, text: &str) -> Diagnostic {
     let line = text.lines().nth(place.line() - 1).unwrap_or_default();
     if has_bare_path_in_flow(line) { finding.help(QUOTE_THE_PATH) } else { finding }
 }
+
+const PATH_HELP: &str = "A path is written `/spec/containers/[name=web]/image`: mapping keys, and for an item of a list \
+                         `[key=value]`, `[=text]`, its index, or `*` for all.";
 
 const QUOTE_THE_PATH: &str = "Quote the path: between braces, a text with `[` in it needs quotes.";
 
@@ -502,11 +522,26 @@ changes:
     fn a_misspelt_key_names_the_nearest_and_what_the_operation_needs() {
         assert_eq!(
             mistakes_of_operations("      - op: add\n        path: /spec/hostNetwork\n        vaule: true\n"),
-            [
-                "9:9 unknown-key: the operation `add` has no key `vaule` (did you mean `value`?)",
-                "7:9 syntax: the key `value` is missing in the operation `add` (`value:` belongs to this mapping)",
-            ]
+            ["9:9 unknown-key: the operation `add` has no key `vaule` (did you mean `value`?)"]
         );
+    }
+
+    #[test]
+    fn a_misspelt_key_is_one_mistake() {
+        let told = |text: &str| mistakes(text).len();
+        assert_eq!(told(&format!("{HEAD}chagnes: []\n")), 1);
+        assert_eq!(told(&format!("{HEAD}changes:\n  - {{traget: {{kind: A}}, delete: true}}\n")), 1);
+        assert_eq!(told(&format!("{HEAD}changes:\n  - {{target: {{kind: A}}, pacth: []}}\n")), 1);
+        assert_eq!(told(&format!("{HEAD}changes:\n  - {{target: {{kind: A}}, delte: true}}\n")), 1);
+    }
+
+    #[test]
+    fn every_mistake_names_the_patch() {
+        for text in ["a: [\n", "", "apiVersion: overlay/v1\nkind: Patch\nname: q\n"] {
+            let mut findings = Findings::new();
+            Patch::read(&Source::new("patches/q.yaml", text), &mut findings);
+            assert_eq!(findings.iter().next().unwrap().patch.as_deref(), Some("q"), "{text:?}");
+        }
     }
 
     #[test]
@@ -525,7 +560,6 @@ changes:
             [
                 "7:9 syntax: the key `from` is missing in the operation `move` (`from:` belongs to this mapping)",
                 "8:10 unknown-key: an operation has no key `opp` (did you mean `op`?)",
-                "8:9 syntax: the key `op` is missing in an operation (`op:` belongs to this mapping)",
                 "9:14 syntax: there is no operation `ad` (did you mean `add`?)",
             ]
         );

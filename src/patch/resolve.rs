@@ -16,8 +16,11 @@ pub(super) const MAX_HITS: usize = 10_000;
 /// How many names a message lists before it says that there are more.
 const MAX_LISTED: usize = 20;
 
+/// How many items a message shows with what is in them.
+const MAX_ITEMS: usize = 4;
+
 /// How many characters of a value a message shows.
-const MAX_SHOWN: usize = 80;
+pub(super) const MAX_SHOWN: usize = 80;
 
 /// A place that a path leads to.
 #[derive(Clone, Debug)]
@@ -241,13 +244,42 @@ fn the_one(
             Err(Box::new(Miss::new(Code::PathMissing, reached, what)))
         }
         _ => {
-            let indices: Vec<String> = found.iter().take(MAX_LISTED).map(ToString::to_string).collect();
-            let more = if found.len() > MAX_LISTED { " …" } else { "" };
             let what = format!("{} items of {} are `{segment}`", found.len(), at(reached));
-            let note = format!("They have the indices {}{more}.", indices.join(", "));
-            Err(Box::new(Miss::new(Code::SelectorAmbiguous, reached, what).note(note)))
+            let mut miss = Miss::new(Code::SelectorAmbiguous, reached, what);
+            for index in found.iter().take(MAX_ITEMS) {
+                miss = miss.note(format!("Index {index} is {}.", items.get(*index).map(shown).unwrap_or_default()));
+            }
+            if let Some(more) = found.len().checked_sub(MAX_ITEMS).filter(|more| *more > 0) {
+                miss = miss.note(format!("So {} {more} more.", if more == 1 { "is" } else { "are" }));
+            }
+            Err(Box::new(miss.help(told_apart(items, &found, segment))))
         }
     }
+}
+
+/// What to do about a selector that several items meet: the selector that means the first of them alone, if one does.
+fn told_apart(items: &[Value], found: &[usize], segment: &Segment) -> String {
+    let Segment::Select(conditions) = segment else {
+        return "Address the one that is meant by its index, or all of them by `*`.".to_owned();
+    };
+    let same: Vec<&Value> = found.iter().filter_map(|index| items.get(*index)).collect();
+    let more = same.first().and_then(|first| first.as_object()).and_then(|first| {
+        let texts = |key: &str| -> Option<Vec<Cow<'_, str>>> {
+            same.iter().map(|item| item.get(key).and_then(scalar_text)).collect()
+        };
+        first.keys().find(|key| {
+            texts(key).is_some_and(|mut texts| {
+                texts.sort_unstable();
+                texts.windows(2).all(|pair| pair[0] != pair[1])
+            })
+        })
+    });
+    let Some((key, value)) = more.and_then(|key| Some((key, scalar_text(same.first()?.get(key)?)?))) else {
+        return "Address the one that is meant by its index.".to_owned();
+    };
+    let condition = Condition { key: key.clone(), value: value.into_owned() };
+    let one = Segment::Select(conditions.iter().cloned().chain([condition]).collect());
+    format!("Name one more key of the item that is meant: `{one}`.")
 }
 
 fn meets(item: &Value, conditions: &[Condition]) -> bool {

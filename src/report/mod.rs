@@ -75,6 +75,9 @@ pub struct OverlayReport {
     pub documents: Documents,
     /// The patches, in the order in which they apply.
     pub patches: Vec<PatchReport>,
+    /// Whether there was no result to look at: the patches then have no departures.
+    #[serde(skip)]
+    pub unbuilt: bool,
     /// Departures that no patch claims.
     pub undocumented: Vec<Departure>,
     /// The file that was held against the overlay, where it was not the overlay's own result.

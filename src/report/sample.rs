@@ -24,6 +24,7 @@ pub(super) fn report() -> Report {
                 left_out: vec!["ServiceAccount/kube-system/multus".into()],
             },
             patches: patches(),
+            unbuilt: false,
             undocumented: vec![undocumented],
             against: None,
             rendered: None,

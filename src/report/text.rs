@@ -9,13 +9,16 @@ use super::{
 };
 use crate::diag::render::{self, Dress};
 use crate::diag::visible::visible;
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{Code, Diagnostic, Severity};
 
 /// How wide a line of a departure may be, in characters, before its values go on lines of their own.
 const WIDE: usize = 100;
 
 /// How many documents are named in a list; the rest are counted.
 const MAX_NAMED: usize = 24;
+
+/// How many images that are not pinned are shown beside the first; the rest are counted.
+const MAX_IMAGES: usize = 5;
 
 /// What `overlay verify` prints.
 pub fn text(report: &Report, dress: Dress) -> String {
@@ -44,7 +47,7 @@ fn push_overlay(out: &mut String, overlay: &OverlayReport, paint: Paint) {
     }
     out.push('\n');
     for patch in &overlay.patches {
-        push_patch(out, patch, paint);
+        push_patch(out, patch, overlay.unbuilt, paint);
     }
     if !overlay.undocumented.is_empty() {
         out.push_str(&format!("  {}\n", paint.loud("Claimed by no patch")));
@@ -67,7 +70,7 @@ fn push_against(out: &mut String, overlay: &OverlayReport, against: &Against, pa
     }
     out.push_str(&format!("\n  {}\n\n", paint.good(&format!("Explained by a patch, in {file}"))));
     for patch in overlay.patches.iter().filter(|patch| !patch.departures.is_empty()) {
-        push_patch(out, patch, paint);
+        push_patch(out, patch, false, paint);
     }
     if !overlay.undocumented.is_empty() {
         out.push_str(&format!("  {}\n", paint.loud("Explained by no patch")));
@@ -136,10 +139,11 @@ fn push_names(out: &mut String, title: &str, names: &[String]) {
     }
 }
 
-fn push_patch(out: &mut String, patch: &PatchReport, paint: Paint) {
+fn push_patch(out: &mut String, patch: &PatchReport, unbuilt: bool, paint: Paint) {
     out.push_str(&format!("  {}  {}\n", paint.name(&visible(&patch.name)), visible(&patch.summary)));
     if patch.departures.is_empty() {
-        out.push_str(&format!("    {}\n", paint.changed("changes nothing")));
+        let says = if unbuilt { "nothing was built" } else { "changes nothing" };
+        out.push_str(&format!("    {}\n", paint.changed(says)));
     }
     push_departures(out, &patch.departures, paint);
     out.push('\n');
@@ -202,10 +206,12 @@ fn moved(departure: &Departure) -> Vec<String> {
     vec![format!("from index {} to {}", index(&departure.before), index(&departure.after))]
 }
 
-/// Errors and warnings in full, then the notes, a line each.
+/// Errors and warnings in full, images that are not pinned as one, then the notes, a line each.
 fn push_findings(out: &mut String, findings: &[Diagnostic], dress: Dress) {
     let (notes, grave): (Vec<_>, Vec<_>) = findings.iter().partition(|d| d.severity == Severity::Note);
-    for finding in grave {
+    let (unpinned, grave): (Vec<_>, Vec<_>) = grave.into_iter().partition(|d| d.code == Code::ImageNotPinned);
+    let unpinned = summed_up(&unpinned);
+    for finding in grave.into_iter().chain(&unpinned) {
         out.push_str(&render::full(finding, dress));
         out.push('\n');
     }
@@ -215,6 +221,26 @@ fn push_findings(out: &mut String, findings: &[Diagnostic], dress: Dress) {
         }
         out.push('\n');
     }
+}
+
+/// The images that are not pinned, as one finding: a base may have very many, and what else is wrong must be seen.
+fn summed_up(unpinned: &[&Diagnostic]) -> Option<Diagnostic> {
+    let (first, others) = unpinned.split_first()?;
+    let mut all = (*first).clone();
+    if others.is_empty() {
+        return Some(all);
+    }
+    all.message = format!("{} images are not pinned by a digest", unpinned.len());
+    for other in others.iter().take(MAX_IMAGES) {
+        all.notes.push(match &other.place {
+            Some(place) => format!("Also {}:{}: {}", place.source.name, place.line(), place.text()),
+            None => format!("Also {}", other.message),
+        });
+    }
+    if let Some(more) = others.len().checked_sub(MAX_IMAGES).filter(|more| *more > 0) {
+        all.notes.push(format!("And {more} more; `--format json` lists them all."));
+    }
+    Some(all)
 }
 
 /// The closing line.
@@ -254,6 +280,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::diag::{Place, Source};
     use crate::report::sample;
 
     #[test]
@@ -333,6 +360,43 @@ not ok: 1 overlay, 2 patches, 4 departures, 1 undocumented, 1 error, 1 note
         let shown = text(&report, Dress::Plain);
         assert!(shown.contains("are\n    changes nothing\n\n"), "{shown}");
         assert!(shown.contains("      - the document: {\"kind\":\"Deployment\"}\n"), "{shown}");
+    }
+
+    #[test]
+    fn images_that_are_not_pinned_are_told_as_one_after_all_else() {
+        let source = Source::new("base/net/net.yaml", "a: x:1\nb: x:2\nc: x:3\nd: x:4\ne: x:5\nf: x:6\ng: x:7\n");
+        let image = |line: usize| {
+            Diagnostic::new(Code::ImageNotPinned, format!("the image `x:{line}` is not pinned"))
+                .at(Place::new(&source, line * 7 - 4..line * 7 - 1), "")
+                .resource("Pod/a")
+                .help("Pin it.")
+        };
+        let mut report = sample::report();
+        report.overlays[0].findings.retain(|d| d.severity != Severity::Note);
+        report.overlays[0].findings.splice(0..0, [image(1)]);
+        let shown = text(&report, Dress::Plain);
+        assert!(shown.contains("warning[image-not-pinned]: the image `x:1` is not pinned\n"), "{shown}");
+        report.overlays[0].findings.splice(1..1, (2..=7).map(image));
+        let shown = text(&report, Dress::Plain);
+        let wanted = "\
+warning[image-not-pinned]: 7 images are not pinned by a digest
+ --> base/net/net.yaml:1:4
+  |
+1 | a: x:1
+  |    ^^^
+  |
+  = resource: Pod/a
+  = note: Also base/net/net.yaml:2: x:2
+  = note: Also base/net/net.yaml:3: x:3
+  = note: Also base/net/net.yaml:4: x:4
+  = note: Also base/net/net.yaml:5: x:5
+  = note: Also base/net/net.yaml:6: x:6
+  = note: And 1 more; `--format json` lists them all.
+  = help: Pin it.
+
+not ok: 1 overlay, 2 patches, 4 departures, 1 undocumented, 1 error, 7 warnings
+";
+        assert!(shown.ends_with(wanted), "{shown}");
     }
 
     #[test]

@@ -3,13 +3,10 @@
 
 use serde_json::Value;
 
-use crate::diag::visible::{shortened, visible};
+use crate::diag::visible::{shortened, shortened_pair};
 
 /// How many characters of a value are shown in a line.
 pub(super) const SHOWN: usize = 72;
-
-/// How many characters are shown on each side of a difference.
-const CONTEXT: usize = 16;
 
 /// A value in a line.
 pub(super) fn shown(value: &Value) -> String {
@@ -18,34 +15,7 @@ pub(super) fn shown(value: &Value) -> String {
 
 /// Two values in a line each. When they are long, what they share at their ends is left out.
 pub(super) fn shown_pair(before: &Value, after: &Value) -> (String, String) {
-    let (before, after) = (before.to_string(), after.to_string());
-    if before.chars().nth(SHOWN).is_none() && after.chars().nth(SHOWN).is_none() {
-        return (visible(&before).into_owned(), visible(&after).into_owned());
-    }
-    let head = shared_head(&before, &after);
-    let tail = shared_tail(&before[head..], &after[head..]);
-    (round(&before, head, tail), round(&after, head, tail))
-}
-
-/// The bytes that two texts share at their beginning, in whole characters.
-fn shared_head(a: &str, b: &str) -> usize {
-    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum()
-}
-
-/// The bytes that two texts share at their end, in whole characters.
-fn shared_tail(a: &str, b: &str) -> usize {
-    a.chars().rev().zip(b.chars().rev()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum()
-}
-
-/// The text without its first `head` and last `tail` bytes but for some context, and its middle shortened.
-fn round(text: &str, head: usize, tail: usize) -> String {
-    let end = text.len() - tail;
-    let context_start = text[..head].char_indices().rev().take(CONTEXT).last().map_or(head, |(at, _)| at);
-    let context_end = text[end..].char_indices().nth(CONTEXT).map_or(text.len(), |(at, _)| end + at);
-    let before = if context_start > 0 { "…" } else { "" };
-    let behind = if context_end < text.len() { "…" } else { "" };
-    let middle = shortened(&text[head..end], SHOWN);
-    format!("{before}{}{middle}{}{behind}", visible(&text[context_start..head]), visible(&text[end..context_end]))
+    shortened_pair(&before.to_string(), &after.to_string(), SHOWN)
 }
 
 #[cfg(test)]

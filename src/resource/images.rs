@@ -5,6 +5,10 @@
 
 use serde_json::Value;
 
+/// What to do about a digest that is none.
+pub const WRITE_THE_DIGEST: &str =
+    "Ask the registry for the digest of the tag (`skopeo inspect`, `crane digest`), and write it whole.";
+
 /// The parts of an image's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageName<'n> {

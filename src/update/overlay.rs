@@ -139,7 +139,7 @@ impl Sides {
         let (old, new) = (old.and_then(|i| self.old.0.get_mut(i)), new.and_then(|i| self.new.0.get_mut(i)));
         let name = |resource: &Option<&mut Resource>| resource.as_ref().map(|r| r.identity.to_string());
         let resource = name(&new).or_else(|| name(&old)).unwrap_or_default();
-        let site = Site { patch, change: number, resource: &resource, place: None };
+        let site = Site { patch, change: number, resource: &resource };
         let tried = |resource: &Option<&mut Resource>| resource.as_ref().map(|r| r.attempt(&site));
         let (before, after) = (tried(&old), tried(&new));
         let verdicts = match &after {

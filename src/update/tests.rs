@@ -216,7 +216,7 @@ fn a_text_that_was_laid_out_anew_is_the_same_text() {
     assert_eq!(verdict(level, &other).0, Verdict::UpstreamChanged);
     let (broken, message, _) = verdict(level, &with("\"info\",", "\"info\""));
     assert_eq!(broken, Verdict::Gone);
-    assert!(message.starts_with("the text at `/data/agent.json` is not json: "), "{message}");
+    assert!(message.starts_with("the text at `/data/agent.json` is not JSON: "), "{message}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::config::Findings;
 use crate::diag::{Code, Diagnostic, Place, Source};
+use crate::diff::keyed;
 use crate::resource::identity::Written;
 use crate::resource::{Identity, MergeKey, scalar_text};
 use crate::yaml::load::{self, Loaded};
@@ -147,13 +148,13 @@ fn doubled(document: &Read<'_>, path: &[String], merge_key: MergeKey, items: &[V
             let node = document.tree.node(load::find(document.tree, &path)?);
             Some(Place::new(document.source, document.start + node.span.start..document.start + node.span.start))
         };
-        let mut finding = Diagnostic::new(
-            Code::BaseDuplicateItem,
-            format!("upstream has two items with {key} in /{}", path.join("/")),
-        )
-        .resource(document.identity.to_string())
-        .path(format!("/{}", path.join("/")))
-        .help("Tell upstream. The bytes are kept; tools that merge by key lose one of the two.");
+        let (list, _) = keyed(&document.loaded.value, path);
+        let mut finding =
+            Diagnostic::new(Code::BaseDuplicateItem, format!("upstream has two items with {key} in `{list}`"))
+                .resource(document.identity.to_string())
+                .path(list.to_string())
+                .note(format!("They have the indices {other} and {index}."))
+                .help("Tell upstream. The bytes are kept; tools that merge by key lose one of the two.");
         if let Some(place) = place(index) {
             finding = finding.at(place, "again here");
         }

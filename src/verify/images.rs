@@ -3,29 +3,47 @@
 use serde_json::Value;
 
 use crate::config::Findings;
-use crate::diag::{Code, Diagnostic};
-use crate::patch::path::Path;
-use crate::resource::Identity;
-use crate::resource::images::{ImageName, images, malformed};
+use crate::diag::{Code, Diagnostic, Place};
+use crate::diff::keyed;
+use crate::resource::images::{Image, ImageName, WRITE_THE_DIGEST, images, malformed};
 
-/// Looks at every image of a document of the result. `more` are the paths of images that `overlay.yaml` lists.
-pub(super) fn check(identity: &Identity, value: &Value, more: &[Vec<String>], findings: &mut Findings) {
+/// Where the name of an image was written.
+pub(super) struct Writer {
+    /// In the base, or in the patch that wrote it.
+    pub(super) place: Place,
+    /// That patch.
+    pub(super) patch: Option<String>,
+}
+
+/// Looks at every image of a document of the result, called `resource`. `more` are the paths of images that
+/// `overlay.yaml` lists, and `writer` says where an image's name was written.
+pub(super) fn check(
+    resource: &str,
+    value: &Value,
+    more: &[Vec<String>],
+    writer: impl Fn(&Image<'_>) -> Option<Writer>,
+    findings: &mut Findings,
+) {
     for image in images(value, &[], more) {
-        let name = ImageName::parse(image.name);
-        let finding = match name.digest {
-            None => {
-                Diagnostic::new(Code::ImageNotPinned, format!("the image `{}` is not pinned by a digest", image.name))
-                    .help("A tag can be moved. Pin it with a patch that writes the name with `@sha256:…`.")
-            }
-            Some(digest) => match malformed(digest) {
-                None => continue,
-                Some(problem) => Diagnostic::new(
-                    Code::DigestMalformed,
-                    format!("the digest of the image `{}` is none: {problem}", image.name),
-                )
-                .help("Ask the registry for the digest of the tag, and write it whole."),
-            },
-        };
-        findings.add(finding.resource(identity.to_string()).path(Path::of_keys(&image.path).to_string()));
+        let Some(finding) = judge(image.name) else { continue };
+        let (path, _) = keyed(value, &image.path);
+        let mut finding = finding.resource(resource).path(path.to_string());
+        if let Some(Writer { place, patch }) = writer(&image) {
+            finding = finding.at(place, "");
+            finding.patch = patch;
+        }
+        findings.add(finding);
     }
+}
+
+/// What is wrong with an image's name, if anything is.
+fn judge(name: &str) -> Option<Diagnostic> {
+    let Some(digest) = ImageName::parse(name).digest else {
+        let message = format!("the image `{name}` is not pinned by a digest");
+        let help = "A tag can be moved. Pin it with a patch that writes the name with `@sha256:…`.";
+        return Some(Diagnostic::new(Code::ImageNotPinned, message).help(help));
+    };
+    let problem = malformed(digest)?;
+    let message = format!("the digest of the image `{name}` is none: {problem}");
+    Some(Diagnostic::new(Code::DigestMalformed, message).help(WRITE_THE_DIGEST))
 }

@@ -13,10 +13,11 @@ use super::base::{self, Read};
 use super::bytes::{self, Marked};
 use super::claims::{Act, Claim};
 use super::extent::{self, Extents, Side};
-use super::{images, inner, patches, reading};
+use super::images::{self, Writer};
+use super::{inner, patches, reading};
 use crate::config::{Date, Findings};
 use crate::diag::{Code, Diagnostic, Place, Source};
-use crate::diff::{At, Difference, Document, What};
+use crate::diff::{At, Difference, Document, What, keyed};
 use crate::layer::base::{Base, Origin};
 use crate::layer::check;
 use crate::layer::lock::Layout;
@@ -27,6 +28,7 @@ use crate::patch::model::{Effect, Op, Operation, Upstream};
 use crate::patch::path::Path;
 use crate::report::{self, BaseReport, BaseState, Documents, OverlayReport, PatchReport};
 use crate::resource::Target;
+use crate::resource::images::{Image, images as images_of};
 use crate::yaml::load;
 use reading::{BaseDocument, Hit, ResultDocument};
 
@@ -49,6 +51,7 @@ pub struct Overlay<'a> {
 /// and building it.
 pub fn report(overlay: &Overlay<'_>, result: Option<&str>, mut findings: Findings) -> OverlayReport {
     let mut out = head(overlay);
+    out.unbuilt = result.is_none();
     let base = reading::base(overlay.plan, &mut findings);
     bases(overlay, &base, &mut findings);
     for scoped in &overlay.plan.patches {
@@ -59,9 +62,6 @@ pub fn report(overlay: &Overlay<'_>, result: Option<&str>, mut findings: Finding
         if let Some(documents) = reading::result(&source, &mut findings) {
             let mut prover = Prover { overlay, base: &base, result: &documents, findings: &mut findings };
             prover.prove(result, &mut out);
-            for document in &documents {
-                images::check(&document.identity, &document.loaded.value, overlay.images, &mut findings);
-            }
         }
     }
     out.findings = findings.into_vec();
@@ -131,6 +131,7 @@ pub(super) fn head(overlay: &Overlay<'_>) -> OverlayReport {
             .collect(),
         documents: Documents { kept: names(kept), left_out: names(left_out) },
         patches: overlay.plan.patches.iter().map(|scoped| patch_report(&scoped.patch)).collect(),
+        unbuilt: false,
         undocumented: Vec::new(),
         against: None,
         rendered: None,
@@ -234,6 +235,41 @@ impl Prover<'_> {
         self.bytes(text, &proof);
         self.standings(&claims, &proof);
         self.overrides(&claims, &proof);
+        self.images(&claims, &proof);
+    }
+
+    fn images(&mut self, claims: &[Claim], proof: &Proof) {
+        let mut found = Findings::new();
+        for document in &proof.documents {
+            let Some(result) = document.after.and_then(|index| self.result.get(index)) else { continue };
+            let resource = self.name(document.before, document.after);
+            let writer = |image: &Image<'_>| self.writer(claims, document, &result.loaded.value, image);
+            images::check(&resource, &result.loaded.value, self.overlay.images, writer, &mut found);
+        }
+        self.findings.extend(found.into_vec());
+    }
+
+    /// Who wrote the name of an image of a document: the patch whose departure it lies in, or the base.
+    fn writer(&self, claims: &[Claim], document: &DocumentProof, value: &Value, image: &Image<'_>) -> Option<Writer> {
+        let leads = |d: &&Departure| {
+            let after = d.difference.path.after().map(|path| plain(&path));
+            d.difference.within.is_none() && after.is_some_and(|path| image.path.starts_with(&path))
+        };
+        let departures = document.departures.iter().filter(leads);
+        let innermost = departures.max_by_key(|d| d.difference.path.steps().len());
+        if let Some((patch, operation)) = innermost.and_then(|d| self.operation(claims.get(d.claim)?)) {
+            let place = patch.place_of_text(operation?, image.name);
+            return Some(Writer { place, patch: Some(patch.name.value.clone()) });
+        }
+        let base = self.base.get(document.before?)?;
+        let of_name = |found: &Image<'_>| found.name == image.name;
+        let found: Vec<Image<'_>> =
+            images_of(&base.loaded.value, &[], self.overlay.images).into_iter().filter(of_name).collect();
+        let (wanted, _) = keyed(value, &image.path);
+        let same = found.iter().find(|found| keyed(&base.loaded.value, &found.path).0 == wanted);
+        let node = base.tree.node(load::find(&base.tree, &same.or(found.first())?.path)?);
+        let place = Place::new(base.source, base.start + node.span.start..base.start + node.span.end);
+        Some(Writer { place, patch: None })
     }
 
     fn attribute(&self, claims: &[Claim]) -> Proof {

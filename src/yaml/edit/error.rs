@@ -3,7 +3,7 @@
 use crate::yaml::load::LoadError;
 
 /// Why a change was not made. Nothing is edited then. Every kind has a place ([`EditError::offset`], a byte of the
-/// text that was to be edited) and a message that says what to do.
+/// text that was to be edited), a message, and what to do ([`EditError::help`]).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// The document cannot be read.
@@ -20,9 +20,7 @@ pub enum EditError {
         offset: usize,
     },
     /// The key to remove comes from a merge (`<<`), here or behind the key that stands in the mapping itself.
-    #[error(
-        "`{key}` comes from a merge (`<<`) and would be back at once; give it another value, or replace the whole mapping"
-    )]
+    #[error("`{key}` comes from a merge (`<<`) and would be back at once")]
     Merged {
         /// The key.
         key: String,
@@ -30,7 +28,7 @@ pub enum EditError {
         offset: usize,
     },
     /// The value of an anchor that aliases use would have to be written out where only its name can stand.
-    #[error("an alias that stands as a mapping key uses what is changed here; write the key out first")]
+    #[error("an alias that stands as a mapping key uses what is changed here")]
     AliasAsKey {
         /// The alias.
         offset: usize,
@@ -44,7 +42,7 @@ pub enum EditError {
         offset: usize,
     },
     /// No spelling of the change was read back as what it must mean.
-    #[error("this cannot be changed without changing what stands around it; replace the collection that it is in")]
+    #[error("this cannot be changed without changing what stands around it")]
     Unwritable {
         /// The place.
         offset: usize,
@@ -52,6 +50,19 @@ pub enum EditError {
 }
 
 impl EditError {
+    /// What to do about it, as a sentence.
+    pub fn help(&self) -> &'static str {
+        match self {
+            EditError::Unreadable(_) | EditError::NoSuchPlace { .. } => {
+                "This is a mistake in overlay. Please report it with the base and the patches."
+            }
+            EditError::Merged { .. } => "Give it another value with `add`, or replace the whole mapping.",
+            EditError::AliasAsKey { .. } => "Replace the mapping with that key as a whole, and write the key out.",
+            EditError::Comment { .. } => "Leave `comment:` out, or use `note:`, which reports show.",
+            EditError::Unwritable { .. } => "Replace the mapping or list that it is in as a whole.",
+        }
+    }
+
     /// The byte of the text where the reason stands.
     pub fn offset(&self) -> usize {
         match self {
