@@ -20,6 +20,7 @@
 //! | [`verify`] | the proof that nothing else differs |
 //! | [`subject`] | one overlay as commands work on it |
 //! | [`update`] | a newer upstream: what changed, and what becomes of each patch |
+//! | [`pinning`] | the digest of an image, written into the patch that names the image |
 //! | [`report`] | what `verify` and `explain` found, and its text in each format |
 //! | [`cli`] | the edge: arguments, terminal, environment, exit codes |
 
@@ -37,6 +38,7 @@ pub mod embedded;
 pub mod fsio;
 pub mod layer;
 pub mod patch;
+pub mod pinning;
 pub mod report;
 pub mod resource;
 pub mod source;

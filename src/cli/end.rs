@@ -1,11 +1,15 @@
 //! How a run ends: with an exit code, or with the failure that kept it from running.
 
+use std::borrow::Cow;
 use std::io;
 use std::process::ExitCode;
 
 use crate::diag::visible::visible;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::fsio::FsError;
+use crate::pinning::ChoiceError;
+use crate::resource::reference::ReferenceError;
+use crate::source::http::HttpError;
 
 /// How a run that could run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +78,40 @@ pub enum Failure {
         /// What there is.
         names: Vec<String>,
     },
+    /// The network cannot be used as it is to be.
+    #[error(transparent)]
+    Network(HttpError),
+    /// What was given is no reference to an image.
+    #[error("{error}")]
+    NoReference {
+        /// Why not.
+        error: ReferenceError,
+        /// The reference that is probably meant.
+        near: Option<String>,
+    },
+    /// A registry says that there is no such image.
+    #[error("there is no image `{image}`")]
+    NoImage {
+        /// What was asked for.
+        image: String,
+        /// What the registry said.
+        reason: String,
+        /// The image that is probably meant.
+        near: Option<String>,
+    },
+    /// A registry did not say.
+    #[error("it is not known which digest `{image}` has")]
+    Unanswered {
+        /// What was asked for.
+        image: String,
+        /// Why there is no answer.
+        reason: String,
+        /// What to do.
+        help: String,
+    },
+    /// A patch has no such image, or several.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
     /// Standard input broke.
     #[error("standard input cannot be read: {0}")]
     Input(io::Error),
@@ -84,8 +122,8 @@ pub enum Failure {
 
 impl Failure {
     /// What to do about it.
-    fn help(&self) -> &'static str {
-        match self {
+    fn help(&self) -> Cow<'_, str> {
+        Cow::Borrowed(match self {
             Failure::Disk(FsError::Missing { .. }) => "Check the name, and the folder that you are in.",
             Failure::Disk(FsError::NotRegular { .. }) => "Name a regular file.",
             Failure::Disk(FsError::TooLarge { .. }) => "A manifest is smaller than this; is it the right file?",
@@ -94,14 +132,49 @@ impl Failure {
             Failure::CurrentFolder(_) => "Change to a folder that exists.",
             Failure::NoSuchPatch { .. } => "Name one of these, or leave the name out.",
             Failure::Usage(_) => "See what `--help` says.",
+            Failure::Network(_) => "Check the file of certificates and the proxy that the environment names.",
+            Failure::NoReference { near: Some(near), .. } | Failure::NoImage { near: Some(near), .. } => {
+                return format!("Did you mean `{}`?", visible(near)).into();
+            }
+            Failure::NoReference { .. } => "An image is `[REGISTRY/]REPOSITORY[:TAG]`, as in `ghcr.io/team/app:v1`.",
+            Failure::NoImage { .. } => "Check the repository and the tag; letter case counts.",
+            Failure::Unanswered { help, .. } => help,
+            Failure::Choice(ChoiceError::None { .. }) => "Name a patch that sets an image.",
+            Failure::Choice(ChoiceError::NoSuch { .. }) => "Name one of these images, or a line that has one.",
+            Failure::Choice(ChoiceError::Ambiguous { .. }) => "Say which one with --line.",
+            Failure::Choice(ChoiceError::NoTag { repository, .. }) => {
+                return format!("Name the tag: `overlay image {}:TAG --pin PATCH`.", visible(repository)).into();
+            }
             Failure::Output(_) => "Check that its disk has room and that it is open.",
             Failure::Input(_) => "Check what writes to it.",
+        })
+    }
+
+    /// What else is to be known of it.
+    fn notes(&self) -> &[String] {
+        match self {
+            Failure::NoImage { reason, .. } | Failure::Unanswered { reason, .. } => std::slice::from_ref(reason),
+            Failure::Choice(error) => error.choices(),
+            _ => &[],
+        }
+    }
+
+    /// How a run ends that it keeps from going on. A registry that answers is no hindrance, whatever it answers.
+    pub fn end(&self) -> End {
+        match self {
+            Failure::NoImage { .. } => End::Wrong,
+            _ => End::CouldNotRun,
         }
     }
 
     /// The failure as it is told on standard error.
     pub fn told(&self) -> String {
-        format!("error: {}\n  = help: {}\n", visible(&self.to_string()), self.help())
+        let mut told = format!("error: {}\n", visible(&self.to_string()));
+        for note in self.notes() {
+            told.push_str(&format!("  = note: {}\n", visible(note)));
+        }
+        told.push_str(&format!("  = help: {}\n", self.help()));
+        told
     }
 }
 

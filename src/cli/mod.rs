@@ -7,6 +7,7 @@ pub mod build;
 pub mod diff;
 pub mod end;
 pub mod explain;
+pub mod image;
 pub mod terminal;
 pub mod update;
 pub mod vendor;
@@ -43,6 +44,7 @@ Examples:
   overlay adopt old.yaml --base base/net --to overlays/lab
                                   derive an overlay from a copy edited by hand
   overlay update base/net         see what a newer upstream means for each patch
+  overlay image r.example/app:v1  ask a registry which digest a tag has now
 
 Exit codes: 0 clean, 1 something is wrong in the content of a file, 2 could not run."
 )]
@@ -81,6 +83,7 @@ enum Command {
     Vendor(vendor::VendorArgs),
     Adopt(adopt::AdoptArgs),
     Update(update::UpdateArgs),
+    Image(image::ImageArgs),
 }
 
 /// What a command works with.
@@ -117,6 +120,12 @@ impl Context {
         Ok(config::source(name, &bytes))
     }
 
+    /// A variable of the environment.
+    #[allow(clippy::disallowed_methods, reason = "here the edge asks the environment")]
+    pub fn variable(&self, name: &str) -> Option<OsString> {
+        std::env::var_os(name)
+    }
+
     /// The current folder.
     #[allow(clippy::disallowed_methods, reason = "here the edge finds out where it is")]
     pub fn current(&self) -> Result<PathBuf, Failure> {
@@ -134,7 +143,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut context = Context { terminal, root: cli.shared.root };
     let end = run(&cli.command, &mut context).unwrap_or_else(|failure| {
         context.terminal.aside(&failure.told());
-        End::CouldNotRun
+        failure.end()
     });
     end.into()
 }
@@ -148,6 +157,7 @@ fn run(command: &Command, context: &mut Context) -> Result<End, Failure> {
         Command::Vendor(args) => vendor::run(args, context),
         Command::Adopt(args) => adopt::run(args, context),
         Command::Update(args) => update::run(args, context),
+        Command::Image(args) => image::run(args, context),
     }
 }
 

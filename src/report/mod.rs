@@ -1,4 +1,4 @@
-//! What `verify`, `explain` and `update` tell: a model for each kind of news, and a pure function for each format.
+//! What `verify`, `explain`, `update` and `image` tell: a model for each kind of news, and a pure function for each format.
 //! Nothing here reads a file, knows a terminal or judges; what is wrong was found before.
 //!
 //! The serialised form is `overlay/report/v1`. What is not known or does not apply is left out of it; a `before` or
@@ -7,6 +7,7 @@
 pub mod comparison;
 mod explain;
 mod github;
+pub mod image;
 mod json;
 mod paint;
 mod sarif;

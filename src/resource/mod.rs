@@ -1,14 +1,17 @@
 //! Kubernetes resources: what one is called, whether a target means it, and which field tells the items of a list
-//! apart. And what a body is that holds none.
+//! apart. What a body is that holds none. And the images that resources run: what they are called, and what a registry
+//! says of them.
 //!
 //! Identity is text: what stands in the document is the name, whatever a reader of YAML makes of it. Nothing here
 //! knows of patches, layers or files.
 
+pub mod answer;
 pub mod body;
 mod glob;
 pub mod identity;
 pub mod images;
 pub mod merge_key;
+pub mod reference;
 pub mod target;
 
 use std::borrow::Cow;

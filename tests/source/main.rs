@@ -8,8 +8,12 @@
     reason = "tests lay out their own files, start their own servers, and say what they skip"
 )]
 
+mod docker;
 mod git;
 mod http;
+mod image;
 mod peers;
+#[path = "../support/project.rs"]
+mod project;
 mod registry;
 mod server;

@@ -1,173 +1,25 @@
 //! `source::registry` against Debian's docker-registry, open, with passwords and with tokens, filled by skopeo; and
 //! against a registry that misbehaves.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use overlay::resource::answer::{Answer, Unanswered, Why};
+use overlay::resource::reference::{Digest, Reference};
 use overlay::source::credentials::Environment;
 use overlay::source::http::{Http, Mirror, Settings};
-use overlay::source::registry::reference::{Digest, Reference};
-use overlay::source::registry::{Answer, Registries, Which};
-use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
-use tempfile::TempDir;
+use overlay::source::registry::{Registries, Which};
+use serde_json::json;
+use sha2::Digest as _;
 
+use crate::docker::{
+    DOCKER_LIST, DOCKER_MANIFEST, OCI_INDEX, OCI_MANIFEST, PEERS, Registry, Tokens, digest, hex, logins, with_passwords,
+};
 use crate::http::quick;
-use crate::peers::{present, run};
+use crate::peers::present;
 use crate::server::{Server, reply};
 
-const PEERS: [&str; 2] = ["docker-registry", "skopeo"];
-
-/// "me" and "s3cret", the password as bcrypt has it.
-const HTPASSWD: &str = "me:$2y$05$abcdefghijklmnopqrstuuLK7U1u6pVRmL7L1BBM2aS35PSZnDXlK\n";
-
-/// The media types of the images that are pushed: one of each kind that registries keep.
-const OCI_INDEX: &str = "application/vnd.oci.image.index.v1+json";
-const OCI_MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
-const DOCKER_LIST: &str = "application/vnd.docker.distribution.manifest.list.v2+json";
-const DOCKER_MANIFEST: &str = "application/vnd.docker.distribution.manifest.v2+json";
-
-/// A running docker-registry.
-struct Registry {
-    host: String,
-    process: Child,
-    _folder: TempDir,
-}
-
-impl Registry {
-    /// A registry whose configuration has this `auth` part, with these files beside it.
-    fn start(auth: &str, files: &[(&str, &[u8])]) -> Registry {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().display();
-        for (name, content) in files {
-            std::fs::write(folder.path().join(name), content).unwrap();
-        }
-        let auth = auth.replace("FOLDER", &root.to_string());
-        let config = format!(
-            "version: 0.1\nlog: {{level: info}}\nstorage: {{filesystem: {{rootdirectory: '{root}/data'}}}}\n\
-             http: {{addr: '127.0.0.1:0', secret: x}}\n{auth}"
-        );
-        let file = folder.path().join("config.yml");
-        std::fs::write(&file, config).unwrap();
-        let mut process = Command::new("docker-registry")
-            .arg("serve")
-            .arg(&file)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let host = lines.find_map(|line| {
-            let from = line.find("listening on ")? + "listening on ".len();
-            Some(line[from..].chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ':')).collect())
-        });
-        // Its log goes on, and a pipe that is full would stop it.
-        std::thread::spawn(move || lines.for_each(drop));
-        Registry { host: host.expect("docker-registry tells where it listens"), process, _folder: folder }
-    }
-
-    /// Pushes images of all kinds as `repository:oci`, `:oci-index`, `:docker` and `:docker-list`; gives their digests.
-    fn fill(&self, repository: &str, credentials: &[&str]) -> Images {
-        let folder = tempfile::tempdir().unwrap();
-        let images = Images::write(folder.path());
-        for tag in ["oci", "oci-index", "docker", "docker-list"] {
-            let source = format!("dir:{}", folder.path().join(tag).display());
-            let destination = format!("docker://{}/{repository}:{tag}", self.host);
-            let fixed =
-                ["copy", "--quiet", "--insecure-policy", "--all", "--preserve-digests", "--dest-tls-verify=false"];
-            let arguments = [&fixed[..], credentials, &[&source, &destination]].concat();
-            run(folder.path(), "skopeo", &arguments);
-        }
-        images
-    }
-}
-
-impl Drop for Registry {
-    fn drop(&mut self) {
-        let _it_may_have_ended = self.process.kill();
-        let _reaped = self.process.wait();
-    }
-}
-
-/// The digests of the images by their tags.
-struct Images(Vec<(&'static str, Digest)>);
-
-impl Images {
-    /// Lays out the images as skopeo's `dir:` form has them, a folder for each tag.
-    fn write(folder: &Path) -> Images {
-        // An empty gzip file, and a configuration that names its content.
-        let layer: Vec<u8> = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3][..], &[0; 9]].concat();
-        let config = json!({"architecture": "amd64", "os": "linux", "config": {},
-            "rootfs": {"type": "layers", "diff_ids": [digest(b"")]}});
-        let config = config.to_string().into_bytes();
-        let manifest = |of: &str, config_type: &str, layer_type: &str| {
-            let part =
-                |kind: &str, bytes: &[u8]| json!({"mediaType": kind, "size": bytes.len(), "digest": digest(bytes)});
-            json!({"schemaVersion": 2, "mediaType": of, "config": part(config_type, &config),
-                "layers": [part(layer_type, &layer)]})
-        };
-        let oci = manifest(
-            OCI_MANIFEST,
-            "application/vnd.oci.image.config.v1+json",
-            "application/vnd.oci.image.layer.v1.tar+gzip",
-        );
-        let docker = manifest(
-            DOCKER_MANIFEST,
-            "application/vnd.docker.container.image.v1+json",
-            "application/vnd.docker.image.rootfs.diff.tar.gzip",
-        );
-        let index = |of: &str, manifest_type: &str, manifest: &Value| {
-            let bytes = manifest.to_string().into_bytes();
-            json!({"schemaVersion": 2, "mediaType": of, "manifests": [{"mediaType": manifest_type,
-                "size": bytes.len(), "digest": digest(&bytes), "platform": {"architecture": "amd64", "os": "linux"}}]})
-        };
-        let kinds = [
-            ("oci", oci.clone(), None),
-            ("oci-index", index(OCI_INDEX, OCI_MANIFEST, &oci), Some(oci)),
-            ("docker", docker.clone(), None),
-            ("docker-list", index(DOCKER_LIST, DOCKER_MANIFEST, &docker), Some(docker)),
-        ];
-        let mut digests = Vec::new();
-        for (tag, top, inner) in kinds {
-            let at = folder.join(tag);
-            std::fs::create_dir(&at).unwrap();
-            let blob = |bytes: &[u8]| digest(bytes).replace("sha256:", "");
-            std::fs::write(at.join("version"), "Directory Transport Version: 1.1\n").unwrap();
-            std::fs::write(at.join(blob(&layer)), &layer).unwrap();
-            std::fs::write(at.join(blob(&config)), &config).unwrap();
-            let top = top.to_string().into_bytes();
-            std::fs::write(at.join("manifest.json"), &top).unwrap();
-            if let Some(inner) = inner {
-                let inner = inner.to_string().into_bytes();
-                std::fs::write(at.join(format!("{}.manifest.json", blob(&inner))), &inner).unwrap();
-            }
-            digests.push((tag, Digest::parse(&digest(&top)).unwrap()));
-        }
-        Images(digests)
-    }
-
-    fn digest(&self, tag: &str) -> &Digest {
-        &self.0.iter().find(|(name, _)| *name == tag).unwrap().1
-    }
-}
-
-fn digest(bytes: &[u8]) -> String {
-    format!("sha256:{}", hex(&Sha256::digest(bytes)))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |out, byte| out + &format!("{byte:02x}"))
-}
-
-/// A file of log-ins as docker writes it.
 fn logged_in(host: &str, user: &str, password: &str) -> Environment {
-    let auth = STANDARD.encode(format!("{user}:{password}"));
-    let file = json!({"auths": {host: {"auth": auth}}}).to_string();
-    Environment { registry_logins: vec![file.into_bytes()], ..Environment::default() }
+    Environment { registry_logins: vec![logins(host, user, password).into_bytes()], ..Environment::default() }
 }
 
 fn ask_with(settings: Settings, environment: &Environment, reference: &str) -> Answer {
@@ -188,7 +40,7 @@ fn ask(environment: &Environment, reference: &str) -> Answer {
 
 fn reason(answer: Answer) -> String {
     match answer {
-        Answer::Unknown(reason) => reason,
+        Answer::Unknown(unanswered) => unanswered.reason,
         other => panic!("{other:?}"),
     }
 }
@@ -221,8 +73,7 @@ fn a_registry_with_passwords_is_asked_with_dockers_log_in() {
     if !present(&PEERS) {
         return;
     }
-    let auth = "auth: {htpasswd: {realm: x, path: FOLDER/htpasswd}}\n";
-    let registry = Registry::start(auth, &[("htpasswd", HTPASSWD.as_bytes())]);
+    let registry = with_passwords();
     let images = registry.fill("team/app", &["--dest-creds=me:s3cret"]);
     let host = &registry.host;
     let reference = format!("{host}/team/app:oci");
@@ -240,54 +91,13 @@ fn a_registry_with_passwords_is_asked_with_dockers_log_in() {
     assert_eq!(reason(ask(&broken, &reference)), format!("{wanted}; the file of log-ins: Unable to read config"));
 }
 
-/// A token service as docker-registry trusts it: RS256 tokens with the certificate in them. Anyone may pull from
-/// `open/…`; `me` may do anything.
-fn token_service(folder: PathBuf) -> Server {
-    let pem = std::fs::read_to_string(folder.join("token.pem")).unwrap();
-    let certificate: String = pem.lines().filter(|line| !line.starts_with("-----")).collect();
-    Server::start(move |asked, out| {
-        let scope = asked.query("scope").unwrap_or_default();
-        let mut parts = scope.split(':').skip(1);
-        let (name, actions) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-        let is_me = asked.header("authorization") == Some("Basic bWU6czNjcmV0");
-        if asked.header("authorization").is_some() && !is_me {
-            return reply(out, "401 Unauthorized", "", b"{\"errors\": [{\"code\": \"UNAUTHORIZED\"}]}");
-        }
-        let allowed = is_me || (name.starts_with("open/") && actions == "pull");
-        let actions: Vec<&str> = if allowed { actions.split(',').collect() } else { Vec::new() };
-        let header = json!({"typ": "JWT", "alg": "RS256", "x5c": [certificate]});
-        let claims = json!({"iss": "test", "aud": asked.query("service"), "sub": "", "nbf": 0, "iat": 0,
-            "exp": 4_000_000_000_u32, "jti": "x", "access": [{"type": "repository", "name": name, "actions": actions}]});
-        let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
-        let signed = format!("{}.{}", part(&header), part(&claims));
-        let mut openssl = Command::new("openssl")
-            .args(["dgst", "-sha256", "-sign", "token.key"])
-            .current_dir(&folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        openssl.stdin.take().unwrap().write_all(signed.as_bytes())?;
-        let signature = openssl.wait_with_output()?.stdout;
-        let token = format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature));
-        reply(out, "200 OK", "", json!({"token": token}).to_string().as_bytes())
-    })
-}
-
 #[test]
 fn a_registry_with_tokens_is_asked_with_one_anonymous_or_not() {
     if !present(&[PEERS[0], PEERS[1], "openssl"]) {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let arguments = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "token.key", "-out", "token.pem"];
-    run(folder.path(), "openssl", &[&arguments[..], &["-subj", "/CN=token", "-days", "2"]].concat());
-    let certificate = std::fs::read(folder.path().join("token.pem")).unwrap();
-    let service = token_service(folder.path().to_owned());
+    let Tokens { registry, service } = &Tokens::start();
     let realm = service.at("/token");
-    let auth = format!(
-        "auth: {{token: {{realm: '{realm}', service: 'a service', issuer: test, rootcertbundle: FOLDER/token.pem}}}}\n"
-    );
-    let registry = Registry::start(&auth, &[("token.pem", &certificate)]);
     let host = &registry.host;
     let images = registry.fill("open/app", &["--dest-creds=me:s3cret"]);
     registry.fill("closed/app", &["--dest-creds=me:s3cret"]);
@@ -316,21 +126,32 @@ fn a_registry_with_tokens_is_asked_with_one_anonymous_or_not() {
 
 #[test]
 fn what_is_no_answer_is_unknown_and_never_gone() {
-    for (status, body, said) in [
-        ("403 Forbidden", "", ""),
-        ("429 Too Many Requests", r#"{"errors": [{"code": "TOOMANYREQUESTS", "message": "slow \u001bdown"}]}"#, ""),
-        ("500 Internal Server Error", "", ""),
-        ("503 Service Unavailable", "", ""),
-        ("404 Not Found", "<html>no such page</html>", ""),
-        ("404 Not Found", r#"{"errors": [{"code": "BLOB_UNKNOWN", "message": "x"}]}"#, "; it says BLOB_UNKNOWN: x"),
-        ("405 Method Not Allowed", "", ""),
+    for (status, body, said, why) in [
+        ("403 Forbidden", "", "", Why::LogIn),
+        (
+            "429 Too Many Requests",
+            r#"{"errors": [{"code": "TOOMANYREQUESTS", "message": "slow \u001bdown"}]}"#,
+            "",
+            Why::Busy,
+        ),
+        ("500 Internal Server Error", "", "", Why::Busy),
+        ("503 Service Unavailable", "", "", Why::Busy),
+        ("404 Not Found", "<html>no such page</html>", "", Why::Other),
+        (
+            "404 Not Found",
+            r#"{"errors": [{"code": "BLOB_UNKNOWN", "message": "x"}]}"#,
+            "; it says BLOB_UNKNOWN: x",
+            Why::Other,
+        ),
+        ("405 Method Not Allowed", "", "", Why::Other),
     ] {
         let server = Server::start(move |asked, out| {
             let body = if asked.method == "HEAD" { "" } else { body };
             reply(out, status, "", body.as_bytes())
         });
-        let told = reason(ask(&Environment::default(), &format!("{}/a:b", server.host())));
-        assert_eq!(told, format!("{}: the server answered {status}{said}", server.at("/v2/a/manifests/b")));
+        let told = ask(&Environment::default(), &format!("{}/a:b", server.host()));
+        let reason = format!("{}: the server answered {status}{said}", server.at("/v2/a/manifests/b"));
+        assert_eq!(told, Answer::Unknown(Unanswered { why, reason }));
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use docker_credential::{CredentialRetrievalError, DockerCredential, get_credential_from_reader};
 
-use super::reference::DEFAULT_REGISTRY;
+use crate::resource::reference::DEFAULT_REGISTRY;
 
 /// How long a helper program may take. It may have to unlock a key ring.
 const HELPER: Duration = Duration::from_secs(20);

@@ -7,8 +7,6 @@
 //! A token is fetched from where the registry says, which is often another host: that is the protocol, and so a
 //! registry's log-in may go there. It never goes where a redirect leads.
 
-pub mod reference;
-
 mod challenge;
 mod login;
 
@@ -20,12 +18,13 @@ use sha2::{Digest as _, Sha256, Sha512};
 
 use self::challenge::{Challenge, challenge};
 use self::login::Login;
-use self::reference::{DEFAULT_REGISTRY, Digest, Reference};
 use super::credentials::Environment;
 use super::http::{Anonymous, Credential, Fetched, Http, HttpError, Method, Refusal, Request, StatusCode, Url};
 use super::http::{is_loopback, shown};
 use crate::diag::visible::shortened;
+use crate::resource::answer::{Answer, Unanswered, Why};
 use crate::resource::body::not_manifest;
+use crate::resource::reference::{DEFAULT_REGISTRY, Digest, Reference};
 
 /// The media types of manifests and indexes, OCI's and Docker's. A registry that is not told of a type may answer with
 /// another one, and so with another digest.
@@ -42,6 +41,9 @@ const MAX_MANIFEST: u64 = 16 * 1024 * 1024;
 /// How large the answer of a token service may be, in bytes.
 const MAX_TOKEN: u64 = 1024 * 1024;
 
+/// How large a list of tags may be, in bytes.
+const MAX_TAGS: u64 = 1024 * 1024;
+
 /// Where Docker Hub's registry answers.
 const DOCKER_HUB: &str = "registry-1.docker.io";
 
@@ -54,15 +56,28 @@ pub enum Which<'a> {
     Digest(&'a Digest),
 }
 
-/// What a registry says of a manifest.
+/// A manifest, as far as it says what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// It is there: its digest, of the index where there is one for several platforms.
-    Found(Digest),
-    /// It is not there, in the registry's own words.
-    Gone(String),
-    /// The registry did not say: it wants a log-in, is busy, broken, or could not be reached.
-    Unknown(String),
+pub struct Manifest {
+    /// Its digest.
+    pub digest: Digest,
+    /// Its media type; empty where neither it nor the registry names one.
+    pub media_type: String,
+    /// What the image is built for, where it is an index.
+    pub platforms: Vec<Platform>,
+}
+
+/// One image of an index (OCI image specification, "Image Index").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Platform {
+    /// The operating system.
+    pub os: String,
+    /// The processor's architecture.
+    pub architecture: String,
+    /// Which kind of that architecture.
+    pub variant: Option<String>,
+    /// The digest of the platform's own manifest.
+    pub digest: String,
 }
 
 /// A client of registries. Tokens are kept, so that a repository's second question costs one request.
@@ -78,7 +93,13 @@ type Place = (String, String);
 /// Why a question has no answer yet.
 enum Failure {
     Http(HttpError),
-    Other(String),
+    Other(Unanswered),
+}
+
+impl Failure {
+    fn other(reason: impl Into<String>) -> Failure {
+        Failure::Other(Unanswered { why: Why::Other, reason: reason.into() })
+    }
 }
 
 impl From<HttpError> for Failure {
@@ -95,17 +116,30 @@ impl<'a> Registries<'a> {
 
     /// What the reference's registry says of one of its repository's manifests.
     pub fn ask(&self, reference: &Reference, which: Which<'_>) -> Answer {
-        let found = self.by_head(reference, which).transpose().unwrap_or_else(|| self.by_get(reference, which));
-        match found {
-            Ok(digest) => Answer::Found(digest),
-            Err(Failure::Other(reason)) => Answer::Unknown(reason),
-            Err(Failure::Http(error)) => judge(&error),
-        }
+        let found = self.by_head(reference, which).transpose();
+        answer(found.unwrap_or_else(|| self.by_get(reference, which).map(|manifest| manifest.digest)))
+    }
+
+    /// The same, with what the manifest says of itself.
+    pub fn manifest(&self, reference: &Reference, which: Which<'_>) -> Answer<Manifest> {
+        answer(self.by_get(reference, which))
+    }
+
+    /// The tags of the reference's repository, as many as the registry gives at once; none where it does not say.
+    pub fn tags(&self, reference: &Reference) -> Vec<String> {
+        let Ok(answer) =
+            self.send(&Request { max_bytes: Some(MAX_TAGS), ..Request::get(tags_address(reference)) }, reference)
+        else {
+            return Vec::new();
+        };
+        let list: Value = serde_json::from_slice(&answer.into_body()).unwrap_or_default();
+        let tags = list.get("tags").and_then(Value::as_array).into_iter().flatten();
+        tags.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
     /// Asks for the header that names the digest; `None` where the whole manifest has to be asked for.
     fn by_head(&self, reference: &Reference, which: Which<'_>) -> Result<Option<Digest>, Failure> {
-        let answer = match self.send(Method::HEAD, reference, which) {
+        let answer = match self.send(&request(Method::HEAD, reference, which), reference) {
             Ok(answer) => answer,
             // These have a reason in the body of a GET, or are what a registry without HEAD says.
             Err(Failure::Http(error)) if error.refusal().is_some_and(|r| is_for_get(r.status)) => return Ok(None),
@@ -117,14 +151,15 @@ impl<'a> Registries<'a> {
     }
 
     /// Asks for the manifest, and computes its digest.
-    fn by_get(&self, reference: &Reference, which: Which<'_>) -> Result<Digest, Failure> {
-        let answer = self.send(Method::GET, reference, which)?;
+    fn by_get(&self, reference: &Reference, which: Which<'_>) -> Result<Manifest, Failure> {
+        let answer = self.send(&request(Method::GET, reference, which), reference)?;
         let named = named_digest(&answer);
-        let address = shown(&answer.url);
+        let (address, served_as) = (shown(&answer.url), answer.media_type());
         let body = answer.into_body();
-        if !serde_json::from_slice::<Value>(&body).is_ok_and(|v| v.get("schemaVersion").is_some()) {
+        let content: Value = serde_json::from_slice(&body).unwrap_or_default();
+        if content.get("schemaVersion").is_none() {
             let what = not_manifest(&body).map_or_else(|| "something else".to_owned(), |what| what.to_string());
-            return Err(Failure::Other(format!("{address}: the answer is no image manifest but {what}")));
+            return Err(Failure::other(format!("{address}: the answer is no image manifest but {what}")));
         }
         let wanted = match which {
             Which::Digest(digest) => Some(digest),
@@ -134,20 +169,17 @@ impl<'a> Registries<'a> {
         let computed =
             if is_long { hex("sha512", &Sha512::digest(&body)) } else { hex("sha256", &Sha256::digest(&body)) };
         if named.is_some_and(|named| named.as_str() != computed) {
-            return Err(Failure::Other(format!("{address}: the registry names another digest than the manifest has")));
+            return Err(Failure::other(format!("{address}: the registry names another digest than the manifest has")));
         }
-        let computed = Digest::parse(&computed).map_err(|e| Failure::Other(e.to_string()))?;
-        expect(which, &computed)?;
-        Ok(computed)
+        let digest = Digest::parse(&computed).map_err(|e| Failure::other(e.to_string()))?;
+        expect(which, &digest)?;
+        let media_type = text(&content, "mediaType").unwrap_or(served_as);
+        Ok(Manifest { digest, media_type, platforms: platforms(&content) })
     }
 
     /// Sends the request, and once more with what the registry asks for.
-    fn send(&self, method: Method, reference: &Reference, which: Which<'_>) -> Result<Fetched, Failure> {
-        let mut request = Request {
-            accept: MEDIA_TYPES.to_vec(),
-            max_bytes: Some(MAX_MANIFEST),
-            ..Request::new(method, address(reference, which))
-        };
+    fn send(&self, request: &Request, reference: &Reference) -> Result<Fetched, Failure> {
+        let mut request = request.clone();
         let own = self.http.resolve(&request.url)?;
         request.credential = self.kept(&place(&own, reference));
         let refusal = match self.http.send(&request, &Anonymous) {
@@ -177,7 +209,7 @@ impl<'a> Registries<'a> {
         login: Option<Login>,
     ) -> Result<Credential, Failure> {
         let registry = shown(&refusal.url);
-        let other = |reason: &str| Failure::Other(format!("{registry}: {reason}"));
+        let other = |reason: &str| Failure::other(format!("{registry}: {reason}"));
         match (challenge(&refusal.headers), login) {
             (Some(Challenge::Bearer { realm, service, scope }), login) => {
                 let scope = scope.unwrap_or_else(|| format!("repository:{}:pull", reference.repository()));
@@ -193,7 +225,10 @@ impl<'a> Registries<'a> {
                 let credential = Credential::basic(&user, &password, &log_in(reference.registry()));
                 credential.ok_or_else(|| other("the log-in cannot be sent"))
             }
-            (Some(Challenge::Basic), _) => Err(other("the registry wants a log-in (401), and there is none for it")),
+            (Some(Challenge::Basic), _) => Err(Failure::Other(Unanswered {
+                why: Why::LogIn,
+                reason: format!("{registry}: the registry wants a log-in (401), and there is none for it"),
+            })),
             (None, _) => Err(other("the registry answered 401 without saying what it wants")),
         }
     }
@@ -207,16 +242,33 @@ impl<'a> Registries<'a> {
     }
 }
 
-/// Where a manifest is. A registry on this machine is asked by http, as docker does.
+/// The request for a manifest.
+fn request(method: Method, reference: &Reference, which: Which<'_>) -> Request {
+    Request {
+        accept: MEDIA_TYPES.to_vec(),
+        max_bytes: Some(MAX_MANIFEST),
+        ..Request::new(method, address(reference, which))
+    }
+}
+
 fn address(reference: &Reference, which: Which<'_>) -> String {
-    let host = if reference.registry() == DEFAULT_REGISTRY { DOCKER_HUB } else { reference.registry() };
-    let is_here = Url::parse(&format!("http://{host}/")).is_ok_and(|url| is_loopback(&url));
-    let scheme = if is_here { "http" } else { "https" };
     let name = match which {
         Which::Tag(tag) => tag,
         Which::Digest(digest) => digest.as_str(),
     };
-    format!("{scheme}://{host}/v2/{}/manifests/{name}", reference.repository())
+    format!("{}/manifests/{name}", repository_address(reference))
+}
+
+fn tags_address(reference: &Reference) -> String {
+    format!("{}/tags/list?n=1000", repository_address(reference))
+}
+
+/// Where a repository is. A registry on this machine is asked by http, as docker does.
+fn repository_address(reference: &Reference) -> String {
+    let host = if reference.registry() == DEFAULT_REGISTRY { DOCKER_HUB } else { reference.registry() };
+    let is_here = Url::parse(&format!("http://{host}/")).is_ok_and(|url| is_loopback(&url));
+    let scheme = if is_here { "http" } else { "https" };
+    format!("{scheme}://{host}/v2/{}", reference.repository())
 }
 
 fn place(url: &Url, reference: &Reference) -> Place {
@@ -236,7 +288,7 @@ fn named_digest(answer: &Fetched) -> Option<Digest> {
 fn expect(which: Which<'_>, found: &Digest) -> Result<(), Failure> {
     match which {
         Which::Digest(wanted) if wanted != found => {
-            Err(Failure::Other(format!("the registry answered with {found} when asked for {wanted}")))
+            Err(Failure::other(format!("the registry answered with {found} when asked for {wanted}")))
         }
         _ => Ok(()),
     }
@@ -284,16 +336,25 @@ fn token(body: &[u8]) -> Option<Credential> {
 
 fn with_trouble(failure: Failure, trouble: Option<String>) -> Failure {
     let Some(trouble) = trouble else { return failure };
-    let reason = match failure {
-        Failure::Other(reason) => reason,
-        Failure::Http(error) => error.to_string(),
+    let Unanswered { why, reason } = match failure {
+        Failure::Other(unanswered) => unanswered,
+        Failure::Http(error) => Unanswered { why: why(&error), reason: error.to_string() },
     };
-    Failure::Other(format!("{reason}; {trouble}"))
+    Failure::Other(Unanswered { why, reason: format!("{reason}; {trouble}") })
+}
+
+fn answer<T>(found: Result<T, Failure>) -> Answer<T> {
+    match found {
+        Ok(found) => Answer::Found(found),
+        Err(Failure::Other(unanswered)) => Answer::Unknown(unanswered),
+        Err(Failure::Http(error)) => judge(&error),
+    }
 }
 
 /// Gone or unknown.
-fn judge(error: &HttpError) -> Answer {
-    let Some(refusal) = error.refusal() else { return Answer::Unknown(error.to_string()) };
+fn judge<T>(error: &HttpError) -> Answer<T> {
+    let unknown = |reason| Answer::Unknown(Unanswered { why: why(error), reason });
+    let Some(refusal) = error.refusal() else { return unknown(error.to_string()) };
     let (code, message) = said(&refusal.said);
     // NOT_FOUND is what Harbor says in the place of the specification's two.
     let is_gone = refusal.status == StatusCode::NOT_FOUND
@@ -301,7 +362,35 @@ fn judge(error: &HttpError) -> Answer {
     let words = [code, message].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(": ");
     let separator = if words.is_empty() { "" } else { "; it says " };
     let reason = format!("{error}{separator}{words}");
-    if is_gone { Answer::Gone(reason) } else { Answer::Unknown(reason) }
+    if is_gone { Answer::Gone(reason) } else { unknown(reason) }
+}
+
+fn why(error: &HttpError) -> Why {
+    match error {
+        HttpError::Status(refusal) => match refusal.status.as_u16() {
+            401 | 403 => Why::LogIn,
+            429 | 500..=599 => Why::Busy,
+            _ => Why::Other,
+        },
+        HttpError::Transport { .. } | HttpError::Body { .. } => Why::Unreachable,
+        _ => Why::Other,
+    }
+}
+
+/// The platforms of an index. Attestations, which some builders list beside the images, are for none (`unknown`).
+fn platforms(index: &Value) -> Vec<Platform> {
+    let manifests = index.get("manifests").and_then(Value::as_array).into_iter().flatten();
+    let platform = |manifest: &Value| {
+        let platform = manifest.get("platform")?;
+        let os = text(platform, "os").filter(|os| os != "unknown")?;
+        let architecture = text(platform, "architecture")?;
+        Some(Platform { os, architecture, variant: text(platform, "variant"), digest: text(manifest, "digest")? })
+    };
+    manifests.filter_map(platform).collect()
+}
+
+fn text(value: &Value, key: &str) -> Option<String> {
+    value.get(key)?.as_str().map(str::to_owned)
 }
 
 /// The first error's code and message in a registry's answer.

@@ -3,7 +3,7 @@
 //!
 //! The grammar and the defaults (`docker.io`, `library/`) are those of the distribution project's reference package. A
 //! reference keeps how it was spelled, so that it can be written back with another digest and nothing else changed.
-//! `resource::images` takes any text apart; here it has to keep the rules.
+//! `resource::images` takes any text apart; here it has to keep the rules. Nothing here asks a registry.
 
 use std::fmt;
 
@@ -118,6 +118,17 @@ impl Reference {
         &self.repository
     }
 
+    /// Whether the other names an image of the same repository, however each spells it.
+    pub fn is_of_repository(&self, other: &Reference) -> bool {
+        self.registry == other.registry && self.repository == other.repository
+    }
+
+    /// The same with that tag in its name, or with none.
+    #[must_use]
+    pub fn with_tag(&self, tag: Option<&str>) -> Reference {
+        Reference { tag: tag.map(str::to_owned), ..self.clone() }
+    }
+
     /// The same image by another digest, spelled as this one, its tag kept.
     #[must_use]
     pub fn with_digest(&self, digest: Digest) -> Reference {
@@ -128,6 +139,25 @@ impl Reference {
     pub fn effective_tag(&self) -> Option<&str> {
         self.tag.as_deref().or_else(|| self.digest.is_none().then_some(DEFAULT_TAG))
     }
+}
+
+/// The reference that a text which is none probably means: one with the scheme of an address, upper-case letters, a tag
+/// behind `@` or a digest behind `:`.
+pub fn near(text: &str) -> Option<Reference> {
+    let text = text.trim();
+    let bare = ["docker://", "oci://", "https://", "http://"].iter().find_map(|scheme| text.strip_prefix(scheme));
+    let text = bare.unwrap_or(text).trim_end_matches('/').replacen(":sha256:", "@sha256:", 1);
+    let ImageName { repository, tag, digest } = ImageName::parse(&text);
+    let lower = |text: &str| text.to_ascii_lowercase();
+    let reference = match (tag, digest.map(lower)) {
+        (None, Some(tag)) if !tag.contains(':') => format!("{}:{tag}", lower(repository)),
+        (tag, digest) => {
+            let tag = tag.map(|tag| format!(":{tag}")).unwrap_or_default();
+            let digest = digest.map(|digest| format!("@{digest}")).unwrap_or_default();
+            format!("{}{tag}{digest}", lower(repository))
+        }
+    };
+    Reference::parse(&reference).ok()
 }
 
 impl fmt::Display for Reference {
@@ -209,7 +239,8 @@ fn is_part(part: &str) -> bool {
     ends_well(bytes.first()) && ends_well(bytes.last()) && separators.into_iter().all(separates)
 }
 
-fn is_tag(tag: &str) -> bool {
+/// Whether a text can be a tag.
+pub fn is_tag(tag: &str) -> bool {
     let inner = tag.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'));
     inner && !tag.is_empty() && tag.len() <= MAX_TAG && !tag.starts_with(['.', '-'])
 }
@@ -295,6 +326,33 @@ mod tests {
         assert_eq!(read("a:.b"), format!("\".b\" {tag}"));
         assert!(read("a:b:c").starts_with("\"a:b\" is no name of an image: "));
         assert!(read(&"x".repeat(300)).ends_with("x\" is no name of an image: it has more than 255 characters"));
+    }
+
+    #[test]
+    fn what_is_probably_meant_is_found() {
+        let meant = |text: &str| {
+            assert!(Reference::parse(text).is_err(), "{text} is a reference");
+            near(text).map(|reference| reference.to_string())
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(meant("docker://r.example/a:v1"), some("r.example/a:v1"));
+        assert_eq!(meant("https://r.example/a/"), some("r.example/a"));
+        assert_eq!(meant("r.example/Team/App:V1"), some("r.example/team/app:V1"));
+        assert_eq!(meant("r.example/a@v1"), some("r.example/a:v1"));
+        assert_eq!(meant(&format!("a:sha256:{DIGITS}")), some(&format!("a@sha256:{DIGITS}")));
+        assert_eq!(meant(&format!("a@SHA256:{}", DIGITS.to_uppercase())), some(&format!("a@sha256:{DIGITS}")));
+        assert_eq!(meant(" a "), some("a"));
+        for text in ["", "a b", "a@sha256:0123", "a:.b"] {
+            assert_eq!(meant(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn one_repository_has_several_spellings() {
+        let of = |a: &str, b: &str| Reference::parse(a).unwrap().is_of_repository(&Reference::parse(b).unwrap());
+        assert!(of("nginx:1", &format!("docker.io/library/nginx@sha256:{DIGITS}")));
+        assert!(!of("nginx", "r.example/library/nginx"));
+        assert_eq!(Reference::parse("nginx:1").unwrap().with_tag(None).to_string(), "nginx");
     }
 
     #[test]
