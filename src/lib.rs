@@ -14,6 +14,7 @@
 //! | [`fsio`] | the disk: bounded reads, atomic writes |
 //! | [`layer`] | bases with their locks, overlays, and which files they may name |
 //! | [`source`] | the network: what manifests and images are fetched from |
+//! | [`fetch`] | a base's files from wherever its `base.yaml` says |
 //! | [`resource`] | what a resource is called, what a target means, what tells list items apart |
 //! | [`build`] | one build: patches carried out along two roads that must meet |
 //! | [`diff`] | what differs between documents, by identity and key |
@@ -35,6 +36,7 @@ pub mod config;
 pub mod diag;
 pub mod diff;
 pub mod embedded;
+pub mod fetch;
 pub mod fsio;
 pub mod layer;
 pub mod patch;

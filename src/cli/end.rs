@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use crate::diag::visible::visible;
-use crate::diag::{Code, Diagnostic, Severity};
+use crate::diag::{Diagnostic, Severity};
 use crate::fsio::FsError;
 use crate::pinning::ChoiceError;
 use crate::resource::reference::ReferenceError;
@@ -18,7 +18,7 @@ pub enum End {
     Clean,
     /// The content of a file is wrong.
     Wrong,
-    /// A file could not be read, and nothing else is wrong.
+    /// A file could not be read or fetched, and nothing else is wrong.
     CouldNotRun,
 }
 
@@ -28,7 +28,7 @@ impl End {
         let mut end = End::Clean;
         for finding in findings {
             match finding.severity {
-                Severity::Error if finding.code == Code::FileUnreadable => end = End::CouldNotRun,
+                Severity::Error if finding.code.keeps_from_running() => end = End::CouldNotRun,
                 Severity::Error => return End::Wrong,
                 Severity::Warning if strict => return End::Wrong,
                 Severity::Warning | Severity::Note => {}
@@ -181,6 +181,7 @@ impl Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diag::Code;
 
     fn end(codes: &[Code], strict: bool) -> End {
         let findings: Vec<_> = codes.iter().map(|code| Diagnostic::new(*code, "m")).collect();
@@ -199,6 +200,7 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_read_decides_only_where_nothing_else_is_wrong() {
         assert_eq!(end(&[Code::FileUnreadable, Code::ReviewDue], false), End::CouldNotRun);
+        assert_eq!(end(&[Code::UpstreamUnreachable], false), End::CouldNotRun);
         assert_eq!(end(&[Code::FileUnreadable, Code::Syntax], false), End::Wrong);
         assert_eq!(end(&[Code::Syntax, Code::FileUnreadable], false), End::Wrong);
     }

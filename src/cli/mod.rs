@@ -8,6 +8,8 @@ pub mod diff;
 pub mod end;
 pub mod explain;
 pub mod image;
+pub mod network;
+pub mod progress;
 pub mod terminal;
 pub mod update;
 pub mod vendor;

@@ -6,17 +6,16 @@ use clap::{Args, ValueEnum};
 
 use super::Context;
 use super::end::{End, Failure};
-use crate::change::{Action, Change, New, apply_edits};
 use crate::config::Findings;
 use crate::diag::visible::visible;
-use crate::diag::{Code, Diagnostic};
+use crate::fetch;
 use crate::fsio;
-use crate::layer::base::{self, Base, Origin, Published};
+use crate::layer::base::{self, Base, Origin};
+use crate::layer::pin::{self, Pin};
 use crate::layer::root::Root;
-use crate::layer::vendor::{self, Fetch, Fetched, FromRoot, Plan, Step};
+use crate::layer::vendor::{self, Fetched, Plan};
 use crate::report::update::{BaseUpdate, UpdateReport, update_github, update_json, update_text};
 use crate::update::{self, Newer};
-use crate::yaml;
 
 /// Show what a newer upstream means for a base and for every patch on it
 ///
@@ -168,10 +167,11 @@ fn look(
     if base.files.len() != 1 && (given.is_some() || old.is_some()) {
         return Err(Failure::Usage("--from and --old go with a base whose source is one file"));
     }
-    let fetch: &dyn Fetch = &FromRoot(&root);
-    let fetch_one = |file| given.clone().map_or_else(|| fetch.fetch(&base, file), Ok);
-    let fetched: Vec<Option<Fetched>> = base.files.iter().map(|file| findings.keep(fetch_one(file))).collect();
-    let Some(fetched) = fetched.into_iter().collect::<Option<Vec<Fetched>>>() else { return Ok(None) };
+    let fetched = match given {
+        Some(given) => Some(vec![given]),
+        None => fetch::base(None, &root, &base, fetch::UNWATCHED, findings),
+    };
+    let Some(fetched) = fetched else { return Ok(None) };
     let update = update::look(&root, &Newer { base: &base, files: &fetched, old: old.as_ref() }, findings);
     Ok(update.map(|update| Looked { root, base, fetched, update }))
 }
@@ -224,51 +224,14 @@ fn write(args: &UpdateArgs, looked: &[Looked], context: &mut Context, findings: 
 
 /// What brings a base to the new upstream.
 fn plan(args: &UpdateArgs, looked: &Looked, findings: &mut Findings) -> Option<Plan> {
-    let mut base = looked.base.clone();
-    let mut first = None;
-    if let Some(commit) = &args.commit {
-        first = Some(findings.keep(pinned(&looked.root, &base, commit))?);
-        if let Origin::GitHub { revision, .. } | Origin::Git { revision, .. } = &mut base.origin {
-            revision.commit = Some(commit.clone());
+    let (base, pinned) = match &args.commit {
+        Some(commit) => {
+            let to = Pin::Commit { commit: commit.clone(), follows: None };
+            pin::pin(&looked.root, &looked.base, &to, findings)?
         }
-    }
-    let held = Held { files: &base.files.clone(), fetched: &looked.fetched };
-    let mut plan = vendor::plan(&looked.root, &base, &held, false, findings)?;
-    plan.steps.extend(first.filter(|step| step.bytes.as_deref() != Some(base.source.text.as_bytes())));
-    Some(plan)
-}
-
-/// The base.yaml with another commit in it.
-fn pinned(root: &Root, base: &Base, commit: &str) -> Result<Step, Box<Diagnostic>> {
-    let (source, is_new) = match &base.origin {
-        Origin::GitHub { revision, .. } => ("github", revision.commit.is_none()),
-        Origin::Git { revision, .. } => ("git", revision.commit.is_none()),
-        _ => return Err(Box::new(Diagnostic::new(Code::Syntax, "only a repository has a commit"))),
+        None => (looked.base.clone(), None),
     };
-    let value = commit.into();
-    let new = New { value: &value, spelled: None, comment: None };
-    let action = if is_new { Action::Add(new) } else { Action::Replace(new) };
-    let path = ["source", source, "commit"].map(str::to_owned);
-    let text = &base.source.text;
-    let edits = yaml::edit::edit(text, &Change { action, path: &path }).map_err(|error| {
-        let message = format!("the commit cannot be written into {}: {error}", base.source.name);
-        Box::new(Diagnostic::new(Code::EditRefused, message).help("Write `commit:` there yourself."))
-    })?;
-    let file = root.resolve(&base.folder.path, base::FILE_NAME).map_err(|e| Box::new(e.diagnose(None)))?;
-    Ok(Step { file, bytes: Some(apply_edits(text, &edits).into_bytes()), note: format!("commit {commit}") })
-}
-
-/// What was fetched before.
-struct Held<'a> {
-    files: &'a [Published],
-    fetched: &'a [Fetched],
-}
-
-impl Fetch for Held<'_> {
-    fn fetch(&self, _: &Base, file: &Published) -> Result<Fetched, Box<Diagnostic>> {
-        let held = self.files.iter().position(|f| f == file).and_then(|at| self.fetched.get(at));
-        held.cloned().ok_or_else(|| {
-            Box::new(Diagnostic::new(Code::Internal, format!("{} was not fetched before", file.path.value)))
-        })
-    }
+    let mut plan = vendor::plan(&looked.root, &base, &looked.fetched, false, findings)?;
+    plan.steps.extend(pinned);
+    Some(plan)
 }

@@ -6,23 +6,29 @@ use clap::Args;
 
 use super::Context;
 use super::end::{End, Failure};
+use super::network::{NetworkArgs, fetch_all};
 use crate::config::Findings;
 use crate::diag::visible::visible;
+use crate::fetch::{self, Job, Network};
 use crate::fsio;
 use crate::layer::base::{self, Base};
+use crate::layer::pin::{self, Pin};
 use crate::layer::root::Root;
-use crate::layer::vendor::{self, Fetch, Fetched, FromRoot, Given, Plan, Step};
+use crate::layer::vendor::{self, Fetched, Plan, Step};
 
-/// Take in the manifest that base.yaml names, and record its hashes in base.lock
+/// Fetch the manifest that base.yaml names, and record its hashes in base.lock
 ///
-/// Files change only after everything was fetched and checked, and then all of them.
+/// Files change only after everything was fetched and checked, and then all of them. What comes from a commit or a
+/// release that is locked already must have the bytes that the lock records.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  overlay vendor base/multus                       take in, check against the lock, write
+  overlay vendor base/multus                       fetch, check against the lock, write
   overlay vendor --check                           is every base below this folder as locked? Writes nothing
   overlay vendor base/multus --accept-layout       keep a file that was formatted anew, if it means the same
-  overlay vendor base/multus --from multus.yml     take upstream's bytes from a file, without the network")]
+  overlay vendor base/multus --from multus.yml     take upstream's bytes from a file, without the network
+  overlay vendor --mirror https://raw.githubusercontent.com=https://mirror.example.org/raw
+                                                   fetch from a mirror; the lock keeps upstream's own address")]
 pub struct VendorArgs {
     /// The bases' folders; without one, every base below the current folder
     #[arg(value_name = "BASE")]
@@ -36,6 +42,9 @@ pub struct VendorArgs {
     /// Take upstream's bytes from this file; for one base whose source is one file
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
+    /// How to fetch
+    #[command(flatten)]
+    pub network: NetworkArgs,
 }
 
 impl VendorArgs {
@@ -49,15 +58,22 @@ impl VendorArgs {
     }
 
     /// The bytes that `--from` hands over.
-    fn given(&self, current: &Path) -> Result<Option<Given>, Failure> {
+    fn given(&self, current: &Path) -> Result<Option<Fetched>, Failure> {
         let Some(file) = &self.from else { return Ok(None) };
         if self.bases.len() != 1 {
             return Err(Failure::Usage("--from goes with the folder of one base"));
         }
         let name = file.to_string_lossy().into_owned();
         let bytes = fsio::read(&current.join(file), fsio::MAX_FILE).map_err(|e| e.named(&name))?;
-        Ok(Some(Given(Fetched { name, bytes })))
+        Ok(Some(Fetched { name, bytes }))
     }
+}
+
+/// A base, and the step that pins its commit where it had none.
+struct Opened {
+    root: Root,
+    base: Base,
+    pinned: Option<Step>,
 }
 
 /// Plans every base, and carries the plans out as one step when nothing is wrong with any of them.
@@ -65,11 +81,15 @@ pub fn run(args: &VendorArgs, context: &mut Context) -> Result<End, Failure> {
     let current = context.current()?;
     let given = args.given(&current)?;
     let mut findings = Findings::new();
-    let mut bases = Vec::new();
+    let mut opened = Vec::new();
     for folder in args.folders(&current)? {
         let root = Root::find(&folder, context.root.as_deref(), &current)?;
-        bases.extend(plan(args, &root, &folder, given.as_ref(), &mut findings));
+        opened.extend(open(root, &folder, &mut findings));
     }
+    let bases = match given {
+        Some(given) => plan_given(args, &opened, given, &mut findings)?,
+        None => plan_fetched(args, opened, context, &mut findings)?,
+    };
     let findings = findings.into_vec();
     context.terminal.findings(&findings);
     let end = End::of(&findings, false);
@@ -87,26 +107,72 @@ pub fn run(args: &VendorArgs, context: &mut Context) -> Result<End, Failure> {
     Ok(if args.check && differs { End::Wrong } else { End::Clean })
 }
 
-/// What is to be done about the base in `folder`, with the folder's name.
-fn plan(
+fn open(root: Root, folder: &Path, findings: &mut Findings) -> Option<Opened> {
+    let folder = findings.keep(root.locate(folder).map_err(|error| Box::new(error.diagnose(None))))?;
+    let base = Base::load(&root, &folder, findings)?;
+    Some(Opened { root, base, pinned: None })
+}
+
+/// What is to be done about the one base whose one file was handed over.
+fn plan_given(
     args: &VendorArgs,
-    root: &Root,
-    folder: &Path,
-    given: Option<&Given>,
+    opened: &[Opened],
+    given: Fetched,
     findings: &mut Findings,
-) -> Option<(String, Plan)> {
-    let folder = match root.locate(folder) {
-        Ok(folder) => folder,
-        Err(error) => {
-            findings.add(error.diagnose(None));
-            return None;
+) -> Result<Vec<(String, Plan)>, Failure> {
+    if opened.iter().any(|opened| opened.base.files.len() != 1) {
+        return Err(Failure::Usage("--from goes with a base whose source is one file"));
+    }
+    let given = [given];
+    Ok(opened.iter().filter_map(|opened| plan(args, opened, &given, findings)).collect())
+}
+
+/// What is to be done about bases whose files are fetched now, all of them at once.
+fn plan_fetched(
+    args: &VendorArgs,
+    opened: Vec<Opened>,
+    context: &Context,
+    findings: &mut Findings,
+) -> Result<Vec<(String, Plan)>, Failure> {
+    let mut network = None;
+    if opened.iter().any(|o| fetch::is_remote(&o.base)) {
+        network = args.network.open(context, findings)?;
+        if network.is_none() {
+            return Ok(Vec::new());
         }
+    }
+    let opened: Vec<Opened> = opened.into_iter().filter_map(|o| pinned(o, network.as_ref(), findings)).collect();
+    let jobs: Vec<Job<'_>> = opened.iter().flat_map(|o| fetch::jobs(&o.root, &o.base)).collect();
+    let mut came = fetch_all(network.as_ref(), &jobs).into_iter();
+    let mut plans = Vec::new();
+    for opened in &opened {
+        let files = came.by_ref().take(opened.base.files.len());
+        let fetched: Vec<Option<Fetched>> = files.map(|file| findings.keep(file)).collect();
+        let fetched: Option<Vec<Fetched>> = fetched.into_iter().collect();
+        plans.extend(fetched.and_then(|fetched| plan(args, opened, &fetched, findings)));
+    }
+    Ok(plans)
+}
+
+/// The base with a commit: where it names none, the one that its branch or tag has now.
+fn pinned(opened: Opened, network: Option<&Network>, findings: &mut Findings) -> Option<Opened> {
+    let Opened { root, base, .. } = &opened;
+    let revision = base.origin.revision().filter(|revision| revision.commit.is_none());
+    let (Some(follows), Some(network)) = (revision.and_then(|r| r.follows.as_ref()), network) else {
+        return Some(opened);
     };
-    let base = Base::load(root, &folder, findings)?;
-    let from_root = FromRoot(root);
-    let fetch: &dyn Fetch = given.map_or(&from_root, |given| given);
-    let plan = vendor::plan(root, &base, fetch, args.accept_layout, findings)?;
-    Some((folder.name, plan))
+    let commit = fetch::commit_of(network, base, &follows.value, Some(base.place(follows)));
+    let to = Pin::Commit { commit: findings.keep(commit)?, follows: None };
+    let (base, pinned) = pin::pin(root, base, &to, findings)?;
+    Some(Opened { root: opened.root, base, pinned })
+}
+
+/// What is to be done about a base, with its folder's name.
+fn plan(args: &VendorArgs, opened: &Opened, fetched: &[Fetched], findings: &mut Findings) -> Option<(String, Plan)> {
+    let Opened { root, base, pinned } = opened;
+    let mut plan = vendor::plan(root, base, fetched, args.accept_layout, findings)?;
+    plan.steps.extend(pinned.clone());
+    Some((base.folder.name.clone(), plan))
 }
 
 /// What was done about a base, or would be, a line a step.

@@ -84,8 +84,10 @@ codes! {
     BaseNotLocked = "base-not-locked", Error;
     /// Upstream's bytes at the pinned commit are not the recorded ones.
     UpstreamChanged = "upstream-changed", Error;
-    /// Upstream's file at the pinned commit is gone.
+    /// Upstream has no such file, commit, branch or release.
     UpstreamGone = "upstream-gone", Error;
+    /// Upstream did not answer, or not with the file: commands exit with 2 where this is all that is wrong.
+    UpstreamUnreachable = "upstream-unreachable", Error;
     /// A change that names nothing as its target.
     TargetEmpty = "target-empty", Error;
     /// A change whose target is no document of the base.
@@ -154,6 +156,13 @@ codes! {
     RenderedStale = "rendered-stale", Error;
     /// The two roads of a build disagree: a mistake in this program.
     Internal = "internal", Error;
+}
+
+impl Code {
+    /// Whether it says that a run could not do its work, rather than that the content of a file is wrong.
+    pub fn keeps_from_running(self) -> bool {
+        matches!(self, Code::FileUnreadable | Code::UpstreamUnreachable)
+    }
 }
 
 impl fmt::Display for Code {

@@ -71,7 +71,7 @@ pub enum Origin {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
     /// The branch or tag.
-    pub follows: Option<String>,
+    pub follows: Option<Spanned<String>>,
     /// The commit, 40 or 64 hexadecimal digits.
     pub commit: Option<String>,
 }
@@ -106,6 +106,14 @@ impl Origin {
         }
     }
 
+    /// The commit and what it is followed by, where the source is a repository.
+    pub fn revision(&self) -> Option<&Revision> {
+        match self {
+            Origin::GitHub { revision, .. } | Origin::Git { revision, .. } => Some(revision),
+            Origin::Release { .. } | Origin::Url | Origin::File => None,
+        }
+    }
+
     /// Whether the bytes behind an address can never change by right: a commit or a release is named.
     pub fn is_pinned(&self) -> bool {
         match self {
@@ -120,6 +128,11 @@ impl Base {
     /// Reads the `base.yaml` of a folder; what is wrong with it is told with its line.
     pub fn load(root: &Root, folder: &Located, findings: &mut Findings) -> Option<Base> {
         let source = own_file(root, folder, FILE_NAME, findings)?;
+        Base::read(folder, source, findings)
+    }
+
+    /// The base that a text says which stands, or is to stand, in the `base.yaml` of a folder.
+    pub fn read(folder: &Located, source: Arc<Source>, findings: &mut Findings) -> Option<Base> {
         let file = findings.keep(File::open(&source, FORM))?;
         let top = file.top(&["name", "description", "license", "source", "keep"], findings)?;
         let name = top.require("name", findings).and_then(|v| v.text(findings));
@@ -238,11 +251,11 @@ fn read_revision(fields: &Fields<'_>, findings: &mut Findings) -> Option<Revisio
     }
     let read = |view: Option<View<'_>>, rule: Rule, findings: &mut Findings| match view {
         None => Some(None),
-        Some(_) => checked(view, rule, findings).map(Some),
+        Some(view) => checked_spanned(view, rule, findings).map(Some),
     };
     let follows = read(follows, revision_name, findings);
     let commit = read(commit, commit_id, findings);
-    Some(Revision { follows: follows?, commit: commit? })
+    Some(Revision { follows: follows?, commit: commit?.map(|c| c.value) })
 }
 
 /// One or several published files: a text, or a list of texts and of mappings with the key `key` and `as`.

@@ -10,6 +10,7 @@ pub mod documents;
 pub mod lock;
 pub mod manifest;
 pub mod overlay;
+pub mod pin;
 pub mod plan;
 pub mod root;
 #[cfg(test)]

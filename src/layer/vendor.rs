@@ -1,33 +1,24 @@
 //! Vendoring: from upstream's bytes to the files of a base's folder and its lock.
 //!
 //! What is to be done is planned in full before anything is written, so that several bases change as one step, a
-//! check is the same plan left undone, and a base that is as it should be is not touched. Where upstream's bytes come
-//! from is the business of a [`Fetch`].
+//! check is the same plan left undone, and a base that is as it should be is not touched. Upstream's bytes are handed
+//! in; how they are had from a network is not known here.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::base::{Base, Origin, Published};
+use super::base::{Base, Published};
 use super::check::{self, Against};
 use super::digest;
 use super::documents::{self, Document};
 use super::lock::{self, Layout, Lock, LockedDocument, LockedFile, Upstream, Vendored};
 use super::root::{Located, PathError, Root};
 use crate::config::{self, Findings, Spanned};
-use crate::diag::{Code, Diagnostic, Source};
+use crate::diag::{Code, Diagnostic, Severity, Source};
 use crate::fsio::{self, FsError};
 use crate::resource::Target;
 use crate::resource::body::not_manifest;
 use crate::yaml::stream;
-
-/// Where upstream's bytes come from.
-pub trait Fetch {
-    /// The bytes that upstream publishes as one file of a base.
-    ///
-    /// # Errors
-    /// A finding that says why there are none.
-    fn fetch(&self, base: &Base, file: &Published) -> Result<Fetched, Box<Diagnostic>>;
-}
 
 /// Upstream's bytes of one file.
 #[derive(Clone, Debug)]
@@ -38,38 +29,17 @@ pub struct Fetched {
     pub bytes: Vec<u8>,
 }
 
-/// Fetches from `file:` sources alone.
-#[derive(Clone, Copy, Debug)]
-pub struct FromRoot<'a>(pub &'a Root);
-
-impl Fetch for FromRoot<'_> {
-    fn fetch(&self, base: &Base, file: &Published) -> Result<Fetched, Box<Diagnostic>> {
-        let place = base.place(&file.path);
-        if base.origin != Origin::File {
-            let message = format!("{} is not fetched from the network by this version", file.path.value);
-            let finding = Diagnostic::new(Code::FileUnreadable, message).at(place, "");
-            return Err(Box::new(finding.help("Fetch the file, and hand it over with --from FILE.")));
-        }
-        let located = self.0.resolve(&base.folder.path, &file.path.value);
-        let located = located.map_err(|e| Box::new(e.diagnose(Some(place.clone()))))?;
-        match self.0.read(&located) {
-            Ok(bytes) => Ok(Fetched { name: located.name, bytes }),
-            Err(e) => Err(Box::new(Diagnostic::new(Code::FileUnreadable, e.to_string()).at(place, ""))),
-        }
-    }
-}
-
-/// Bytes that someone hands over as those of a base with one file.
-#[derive(Clone, Debug)]
-pub struct Given(pub Fetched);
-
-impl Fetch for Given {
-    fn fetch(&self, base: &Base, file: &Published) -> Result<Fetched, Box<Diagnostic>> {
-        if base.files.len() == 1 {
-            return Ok(self.0.clone());
-        }
-        let message = format!("{} has {} files, and {} is one", base.folder.name, base.files.len(), self.0.name);
-        Err(Box::new(Diagnostic::new(Code::Syntax, message).at(base.place(&file.path), "")))
+/// The bytes of a file that a `file:` source names.
+///
+/// # Errors
+/// A finding that says why there are none.
+pub fn from_root(root: &Root, base: &Base, file: &Published) -> Result<Fetched, Box<Diagnostic>> {
+    let place = base.place(&file.path);
+    let located = root.resolve(&base.folder.path, &file.path.value);
+    let located = located.map_err(|e| Box::new(e.diagnose(Some(place.clone()))))?;
+    match root.read(&located) {
+        Ok(bytes) => Ok(Fetched { name: located.name, bytes }),
+        Err(e) => Err(Box::new(Diagnostic::new(Code::FileUnreadable, e.to_string()).at(place, ""))),
     }
 }
 
@@ -81,7 +51,7 @@ pub struct Plan {
 }
 
 /// One file to be written or removed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Step {
     /// The file.
     pub file: Located,
@@ -91,12 +61,20 @@ pub struct Step {
     pub note: String,
 }
 
-/// Plans the vendoring of a base. With `accept_layout`, a vendored file that is there and means what upstream's kept
-/// documents mean stays as it is. `None` where something forbids it, which the findings tell.
-pub fn plan(root: &Root, base: &Base, fetch: &dyn Fetch, accept_layout: bool, findings: &mut Findings) -> Option<Plan> {
+/// Plans the vendoring of a base from upstream's bytes, in the order of [`Base::files`]. With `accept_layout`, a vendored
+/// file that is there and means what upstream's kept documents mean stays as it is. `None` where something forbids it,
+/// which the findings tell.
+pub fn plan(
+    root: &Root,
+    base: &Base,
+    fetched: &[Fetched],
+    accept_layout: bool,
+    findings: &mut Findings,
+) -> Option<Plan> {
     let old = old_lock(root, base, findings)?;
     let planner = Planner { root, base, old: old.as_ref(), accept_layout };
-    let fetched: Vec<Option<Manifest>> = base.files.iter().map(|f| planner.fetch(fetch, f, findings)).collect();
+    let fetched: Vec<Option<Manifest>> =
+        base.files.iter().zip(fetched).map(|(file, fetched)| planner.manifest(file, fetched, findings)).collect();
     let fetched: Vec<Manifest> = fetched.into_iter().collect::<Option<_>>()?;
     let kept = planner.keep(&fetched, findings)?;
     planner.plan(&fetched, &kept, findings)
@@ -124,6 +102,50 @@ pub fn read_manifest(
     let finding = Diagnostic::new(Code::Syntax, message).at(place, "");
     findings.add(finding.note(format!("It begins with {}.", start(bytes))));
     None
+}
+
+/// Holds upstream's bytes against the lock of a base, one file after the other in the order of [`Base::files`]. Where
+/// an address names a commit or a release, other bytes are an error; else upstream has moved on, which is a warning.
+pub fn hold(root: &Root, base: &Base, fetched: &[Fetched], findings: &mut Findings) {
+    let Some(lock) = check::lock(root, base, findings) else { return };
+    for (published, fetched) in base.files.iter().zip(fetched) {
+        let Some(address) = findings.keep(address(base, published)) else { continue };
+        let Some(locked) = lock.files.iter().find(|f| f.address == address) else { continue };
+        let Some(mut finding) = upstream_changed(base, published, locked, fetched) else { continue };
+        finding = if base.origin.is_pinned() {
+            finding.help("What is pinned does not change by right: find out who changed it.")
+        } else {
+            finding.severity = Severity::Warning;
+            finding.help(format!("Run `overlay update {}` to see what is new.", base.folder.name))
+        };
+        findings.add(finding);
+    }
+}
+
+/// Where a file is at upstream's, as the lock records it.
+///
+/// # Errors
+/// A finding, where no commit is pinned.
+pub fn address(base: &Base, published: &Published) -> Result<String, Box<Diagnostic>> {
+    base.origin.address(published).ok_or_else(|| {
+        let finding = Diagnostic::new(Code::Syntax, "no commit is pinned");
+        let finding = finding.at(base.place(&published.path), "so this file has no address");
+        Box::new(finding.help("Add `commit:` beside `ref:`."))
+    })
+}
+
+/// The finding about an address that gives other bytes than the lock records, if it does.
+fn upstream_changed(base: &Base, published: &Published, locked: &LockedFile, fetched: &Fetched) -> Option<Diagnostic> {
+    let found = digest::sha256(&fetched.bytes);
+    if locked.upstream.sha256 == found {
+        return None;
+    }
+    let message = format!("{} has other bytes than the lock records", locked.address);
+    let finding = Diagnostic::new(Code::UpstreamChanged, message)
+        .at(base.place(&published.path), "")
+        .note(format!("Its sha256 is {found}, the lock records {}.", locked.upstream.sha256))
+        .note(format!("It has {} bytes, the lock records {}.", fetched.bytes.len(), locked.upstream.size));
+    Some(finding)
 }
 
 /// Carries plans out, all as one step.
@@ -161,35 +183,19 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    fn fetch(&self, fetch: &dyn Fetch, published: &Published, findings: &mut Findings) -> Option<Manifest> {
-        let place = self.base.place(&published.path);
-        let Some(address) = self.base.origin.address(published) else {
-            let finding = Diagnostic::new(Code::Syntax, "no commit is pinned").at(place, "so this file has no address");
-            findings.add(finding.help("Add `commit:` beside `ref:`."));
-            return None;
-        };
-        let Fetched { name, bytes } = findings.keep(fetch.fetch(self.base, published))?;
-        if let Some(finding) = self.upstream_changed(&address, &bytes) {
-            findings.add(finding.at(place, ""));
+    fn manifest(&self, published: &Published, fetched: &Fetched, findings: &mut Findings) -> Option<Manifest> {
+        let address = findings.keep(address(self.base, published))?;
+        if self.base.origin.is_pinned()
+            && let Some(locked) = self.old.and_then(|old| old.files.iter().find(|f| f.address == address))
+            && let Some(finding) = upstream_changed(self.base, published, locked, fetched)
+        {
+            findings.add(
+                finding.help("What is pinned does not change by right: find out who changed it. Nothing was written."),
+            );
             return None;
         }
-        let (source, documents) = read_manifest(self.base, published, &Fetched { name, bytes }, findings)?;
+        let (source, documents) = read_manifest(self.base, published, fetched, findings)?;
         Some(Manifest { published: published.clone(), address, source, documents })
-    }
-
-    /// The finding about a pinned address that gives other bytes than it gave before.
-    fn upstream_changed(&self, address: &str, bytes: &[u8]) -> Option<Diagnostic> {
-        let old = self.old?.files.iter().find(|f| f.address == address)?;
-        let found = digest::sha256(bytes);
-        if !self.base.origin.is_pinned() || old.upstream.sha256 == found {
-            return None;
-        }
-        let message = format!("{address} has other bytes than the lock records");
-        let finding = Diagnostic::new(Code::UpstreamChanged, message)
-            .note(format!("Its sha256 is {found}, the lock records {}.", old.upstream.sha256))
-            .note(format!("It has {} bytes, the lock records {}.", bytes.len(), old.upstream.size))
-            .help("What is pinned does not change by right: find out who changed it. Nothing was written.");
-        Some(finding)
     }
 
     /// For each file, which of its documents are kept. `None` where `keep` names what is not there.
@@ -393,32 +399,32 @@ mod tests {
         Project::new(&[("base/b/base.yaml", &format!("{HEAD}source: {source}\n{rest}"))])
     }
 
-    fn given(bytes: &str) -> Given {
+    fn given(bytes: &str) -> Vec<Fetched> {
         given_bytes(bytes.as_bytes())
     }
 
-    fn given_bytes(bytes: &[u8]) -> Given {
-        Given(Fetched { name: "m.yaml".into(), bytes: bytes.to_owned() })
+    fn given_bytes(bytes: &[u8]) -> Vec<Fetched> {
+        vec![Fetched { name: "m.yaml".into(), bytes: bytes.to_owned() }]
     }
 
     /// The steps as `verb file: note`, or the findings.
-    fn planned(project: &Project, fetch: &dyn Fetch, accept_layout: bool) -> Result<Vec<String>, Vec<String>> {
-        vendor(project, fetch, accept_layout, |_| {})
+    fn planned(project: &Project, fetched: &[Fetched], accept_layout: bool) -> Result<Vec<String>, Vec<String>> {
+        vendor(project, fetched, accept_layout, |_| {})
     }
 
     /// Like [`planned`], and carries the plan out.
-    fn vendored(project: &Project, fetch: &dyn Fetch, accept_layout: bool) -> Result<Vec<String>, Vec<String>> {
-        vendor(project, fetch, accept_layout, |plan| carry_out(&[&plan]).unwrap())
+    fn vendored(project: &Project, fetched: &[Fetched], accept_layout: bool) -> Result<Vec<String>, Vec<String>> {
+        vendor(project, fetched, accept_layout, |plan| carry_out(&[&plan]).unwrap())
     }
 
     fn vendor(
         project: &Project,
-        fetch: &dyn Fetch,
+        fetched: &[Fetched],
         accept_layout: bool,
         then: impl FnOnce(Plan),
     ) -> Result<Vec<String>, Vec<String>> {
         let mut findings = Findings::new();
-        let plan = plan(&project.root, &project.base("base/b"), fetch, accept_layout, &mut findings);
+        let plan = plan(&project.root, &project.base("base/b"), fetched, accept_layout, &mut findings);
         let plan = plan.ok_or_else(|| project.told(&findings))?;
         assert!(findings.is_empty());
         let verb = |s: &Step| if s.bytes.is_some() { "write" } else { "remove" };
@@ -427,8 +433,10 @@ mod tests {
         Ok(told)
     }
 
-    fn from_root(project: &Project) -> FromRoot<'_> {
-        FromRoot(&project.root)
+    /// What the `file:` source of a project names.
+    fn published(project: &Project) -> Vec<Fetched> {
+        let base = project.base("base/b");
+        base.files.iter().map(|file| from_root(&project.root, &base, file).unwrap()).collect()
     }
 
     fn locked(project: &Project) -> Lock {
@@ -449,7 +457,7 @@ mod tests {
     #[test]
     fn a_base_that_keeps_everything_has_upstreams_bytes() {
         let project = project(&upstream(), "");
-        let told = vendored(&project, &from_root(&project), false).unwrap();
+        let told = vendored(&project, &published(&project), false).unwrap();
         let bytes = upstream().len();
         assert_eq!(
             told,
@@ -472,16 +480,16 @@ mod tests {
     #[test]
     fn a_second_run_touches_nothing() {
         let project = project(&upstream(), "");
-        vendored(&project, &from_root(&project), false).unwrap();
+        vendored(&project, &published(&project), false).unwrap();
         let before = project.files();
-        assert_eq!(vendored(&project, &from_root(&project), false).unwrap(), [""; 0]);
+        assert_eq!(vendored(&project, &published(&project), false).unwrap(), [""; 0]);
         assert_eq!(project.files(), before);
     }
 
     #[test]
     fn kept_documents_have_their_own_bytes_and_all_are_locked() {
         let project = project(&upstream(), KEEP_AGENT);
-        vendored(&project, &from_root(&project), false).unwrap();
+        vendored(&project, &published(&project), false).unwrap();
         assert_eq!(project.read("base/b/m.yaml"), format!("---\n{AGENT}"));
         let kept: Vec<bool> = locked(&project).files[0].documents.iter().map(|d| d.kept).collect();
         assert_eq!(kept, [false, true]);
@@ -493,7 +501,7 @@ mod tests {
         let upstream =
             format!("{CONFIG}---\n{AGENT}...\n# c\nkind: Pod\napiVersion: v1\n...\n%YAML 1.1\n---\nkind: Job\n");
         let project = project(&upstream, "keep: [{kind: ConfigMap}, {kind: Pod}, {kind: Job}]\n");
-        vendored(&project, &from_root(&project), false).unwrap();
+        vendored(&project, &published(&project), false).unwrap();
         let expected = format!("{CONFIG}...\n# c\nkind: Pod\napiVersion: v1\n...\n%YAML 1.1\n---\nkind: Job\n");
         assert_eq!(project.read("base/b/m.yaml"), expected);
         assert_eq!(checked(&project), [""; 0]);
@@ -533,9 +541,9 @@ mod tests {
     #[test]
     fn a_file_source_follows_its_file() {
         let project = project(&upstream(), "");
-        vendored(&project, &from_root(&project), false).unwrap();
+        vendored(&project, &published(&project), false).unwrap();
         project.write("up/m.yaml", CONFIG);
-        assert_eq!(vendored(&project, &from_root(&project), false).unwrap().len(), 2);
+        assert_eq!(vendored(&project, &published(&project), false).unwrap().len(), 2);
         assert_eq!(project.read("base/b/m.yaml"), CONFIG);
         assert_eq!(checked(&project), [""; 0]);
     }
@@ -551,16 +559,6 @@ mod tests {
             [format!("base/b/base.yaml:4:92 upstream-changed: {address} has other bytes than the lock records")]
         );
         assert_eq!(project.files(), before);
-    }
-
-    #[test]
-    fn a_remote_source_is_not_fetched_from_the_root() {
-        let project = pinned("");
-        let told = planned(&project, &from_root(&project), false).unwrap_err();
-        assert_eq!(
-            told,
-            ["base/b/base.yaml:4:92 file-unreadable: m.yaml is not fetched from the network by this version"]
-        );
     }
 
     #[test]
@@ -587,7 +585,7 @@ mod tests {
         let project = project(&upstream(), "");
         project.write("base/b/m.yaml", &format!("---\n{AGENT}---\n{}", CONFIG.replace("\"1\"", "\"2\"")));
         assert_eq!(
-            planned(&project, &from_root(&project), true).unwrap_err(),
+            planned(&project, &published(&project), true).unwrap_err(),
             ["base/b/m.yaml:10:9 base-content-changed: ConfigMap/settings does not mean what upstream publishes"]
         );
     }
@@ -597,7 +595,7 @@ mod tests {
         let project = project(&upstream(), "keep: [{kind: DaemonSet, name: agnet}, {kind: ConfigMap}]\n");
         let mut findings = Findings::new();
         let base = project.base("base/b");
-        assert!(plan(&project.root, &base, &from_root(&project), false, &mut findings).is_none());
+        assert!(plan(&project.root, &base, &published(&project), false, &mut findings).is_none());
         assert_eq!(
             project.told(&findings),
             ["base/b/base.yaml:5:8 target-missing: upstream has no document that is kind=DaemonSet, name=agnet"]
@@ -635,9 +633,9 @@ mod tests {
     #[test]
     fn a_source_outside_the_root_is_refused() {
         let project = Project::new(&[("b/base.yaml", &format!("{HEAD}source: {{file: ../../secret.yaml}}\n"))]);
-        let mut findings = Findings::new();
         let base = project.base("b");
-        assert!(plan(&project.root, &base, &from_root(&project), false, &mut findings).is_none());
+        let mut findings = Findings::new();
+        assert!(findings.keep(from_root(&project.root, &base, &base.files[0])).is_none());
         assert_eq!(
             project.told(&findings),
             ["b/base.yaml:4:16 path-outside-root: the path \"../../secret.yaml\" leads outside the root"]
@@ -648,7 +646,7 @@ mod tests {
     fn a_vendored_file_that_is_a_link_out_of_the_root_is_not_written() {
         let project = project(&upstream(), "");
         std::os::unix::fs::symlink("../../../victim", project.path("base/b/m.yaml")).unwrap();
-        let told = planned(&project, &from_root(&project), false).unwrap_err();
+        let told = planned(&project, &published(&project), false).unwrap_err();
         assert_eq!(
             told,
             ["path-outside-root: the path \"m.yaml\" leads through the symbolic link base/b/m.yaml outside the root"]
@@ -659,12 +657,12 @@ mod tests {
     fn a_file_that_base_yaml_no_longer_names_is_removed_unless_someone_changed_it() {
         for changed in [false, true] {
             let project = project(&upstream(), "");
-            vendored(&project, &from_root(&project), false).unwrap();
+            vendored(&project, &published(&project), false).unwrap();
             if changed {
                 project.write("base/b/m.yaml", "mine");
             }
             project.write("base/b/base.yaml", &format!("{HEAD}source: {{file: ../../up/m.yaml, as: n.yaml}}\n"));
-            let told = vendored(&project, &from_root(&project), false).unwrap();
+            let told = vendored(&project, &published(&project), false).unwrap();
             assert_eq!(told.contains(&"remove base/b/m.yaml: base.yaml no longer names it".to_owned()), !changed);
             assert_eq!(project.path("base/b/m.yaml").exists(), changed);
             assert_eq!(checked(&project), [""; 0]);
@@ -675,7 +673,7 @@ mod tests {
     fn a_base_without_lock_or_with_another_one_is_not_locked() {
         let project = project(&upstream(), "");
         assert_eq!(checked(&project), ["base-not-locked: base/b has no base.lock"]);
-        vendored(&project, &from_root(&project), false).unwrap();
+        vendored(&project, &published(&project), false).unwrap();
         let source = "source: {file: ../../up/m.yaml}\n";
         project.write("base/b/base.yaml", &format!("{HEAD}{source}{KEEP_AGENT}"));
         assert_eq!(
@@ -689,7 +687,7 @@ mod tests {
     #[test]
     fn a_vendored_file_with_other_bytes_is_told_document_by_document() {
         let project = project(&upstream(), "");
-        vendored(&project, &from_root(&project), false).unwrap();
+        vendored(&project, &published(&project), false).unwrap();
         let file = "base-file-changed: base/b/m.yaml is not the file that the lock records";
         project.write("base/b/m.yaml", &upstream().replace("# ours", "# theirs"));
         assert_eq!(checked(&project), [file]);
@@ -715,7 +713,7 @@ mod tests {
     #[test]
     fn a_lock_whose_content_digests_were_edited_is_found_by_the_deep_check() {
         let project = project(&upstream(), "");
-        vendored(&project, &from_root(&project), false).unwrap();
+        vendored(&project, &published(&project), false).unwrap();
         let content = locked(&project).files[0].documents[0].content.clone();
         let lock = project.read("base/b/base.lock").replace(&content, &"0".repeat(64));
         project.write("base/b/base.lock", &lock);
@@ -728,7 +726,7 @@ mod tests {
     #[test]
     fn no_path_of_the_machine_reaches_the_lock() {
         let project = project(&upstream(), "");
-        vendored(&project, &from_root(&project), false).unwrap();
+        vendored(&project, &published(&project), false).unwrap();
         let machine = project.dir.path().to_string_lossy().into_owned();
         assert!(!project.read("base/b/base.lock").contains(&machine));
     }

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use reqwest::blocking::{Client, Response};
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, DATE, ETAG, IF_NONE_MATCH,
+};
 pub use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::header::{HeaderName, LOCATION, RETRY_AFTER};
 pub use reqwest::{Method, StatusCode, Url};
@@ -270,12 +272,16 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// How long it asks to wait.
-    ///
-    /// Only the form in seconds is read. The other one, a date, needs a clock, which this module has not; it counts as
-    /// absent.
+    /// How long it asks to wait: a number of seconds, or a date (RFC 9110, 10.2.3). A date is held against the one that
+    /// the server says it is, so that no clock of ours is asked; without that one it counts as absent.
     pub fn retry_after(&self) -> Option<Duration> {
-        self.headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok().map(Duration::from_secs)
+        let asked = header_text(&self.headers, &RETRY_AFTER)?.trim();
+        if let Ok(seconds) = asked.parse() {
+            return Some(Duration::from_secs(seconds));
+        }
+        let until = httpdate::parse_http_date(asked).ok()?;
+        let now = httpdate::parse_http_date(header_text(&self.headers, &DATE)?.trim()).ok()?;
+        Some(until.duration_since(now).unwrap_or_default())
     }
 
     fn is_passing(&self) -> bool {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::layer::base::Base;
 use crate::layer::testing::Project;
-use crate::layer::vendor::{self, FromRoot};
+use crate::layer::vendor;
 use crate::report::update::{DocumentState, OperationUpdate, Verdict};
 
 const BASE: &str = "apiVersion: overlay/v1\nkind: Base\nname: b\nsource: {file: ../../up/m.yaml}\n";
@@ -38,6 +38,12 @@ fn on_agent(operations: &str) -> String {
     format!("changes:\n  - target: {{kind: DaemonSet, name: agent}}\n    patch:\n{operations}")
 }
 
+/// What the base's source names.
+fn published(project: &Project) -> Vec<Fetched> {
+    let base = project.base("base/b");
+    base.files.iter().map(|file| vendor::from_root(&project.root, &base, file).unwrap()).collect()
+}
+
 fn project(keep: &str, patches: &[&str]) -> Project {
     let project = Project::new(&[("base/b/base.yaml", &format!("{BASE}{keep}")), ("up/m.yaml", UPSTREAM)]);
     let mut names = String::new();
@@ -51,7 +57,7 @@ fn project(keep: &str, patches: &[&str]) -> Project {
     let patches = if names.is_empty() { String::new() } else { format!("patches:\n{names}") };
     project.write("overlays/x/overlay.yaml", &format!("{overlay}{patches}"));
     let mut findings = Findings::new();
-    let plan = vendor::plan(&project.root, &project.base("base/b"), &FromRoot(&project.root), false, &mut findings);
+    let plan = vendor::plan(&project.root, &project.base("base/b"), &published(&project), false, &mut findings);
     vendor::carry_out(&[&plan.unwrap()]).unwrap();
     project
 }
@@ -179,7 +185,7 @@ fn a_value_that_moved_is_named_where_it_is_now() {
     let project = project("", &[&replace]);
     project.write("up/m.yaml", &with("hostNetwork: true", "hostNetwork: {mode: bridge}"));
     let mut findings = Findings::new();
-    let plan = vendor::plan(&project.root, &project.base("base/b"), &FromRoot(&project.root), false, &mut findings);
+    let plan = vendor::plan(&project.root, &project.base("base/b"), &published(&project), false, &mut findings);
     vendor::carry_out(&[&plan.unwrap()]).unwrap();
     let update = looked(&project, &with("hostNetwork: true", "network: {mode: bridge}"), None).unwrap();
     let operation = &update.overlays[0].patches[0].operations[0];
@@ -369,7 +375,7 @@ fn items_of_a_list_are_met_like_documents() {
     let project = project("", &[patch]);
     project.write("up/m.yaml", list);
     let mut findings = Findings::new();
-    let plan = vendor::plan(&project.root, &project.base("base/b"), &FromRoot(&project.root), false, &mut findings);
+    let plan = vendor::plan(&project.root, &project.base("base/b"), &published(&project), false, &mut findings);
     vendor::carry_out(&[&plan.unwrap()]).unwrap();
     let verdict = |upstream: &str| looked(&project, upstream, None).unwrap().overlays[0].patches[0].verdict;
     assert_eq!(verdict(list), Verdict::Applies);

@@ -16,16 +16,16 @@ use crate::peers::{present, run};
 use crate::server::{Asked, Authority, Server, reply};
 
 /// A folder with the bare repository `project.git`.
-struct Repository {
+pub(crate) struct Repository {
     folder: TempDir,
     /// The commit of `main` and of the annotated tag `v1`.
-    first: String,
+    pub(crate) first: String,
     /// The commit of `next`, which is on no other branch.
-    second: String,
+    pub(crate) second: String,
 }
 
 impl Repository {
-    fn new() -> Repository {
+    pub(crate) fn new() -> Repository {
         let folder = tempfile::tempdir().unwrap();
         let work = folder.path().join("work");
         std::fs::create_dir_all(work.join("deploy/sub dir")).unwrap();
@@ -35,6 +35,8 @@ impl Repository {
         git(&["config", "user.email", "someone@example.org"]);
         std::fs::write(work.join("deploy/sub dir/é.yaml"), "kind: A\r\nno: final newline").unwrap();
         std::fs::write(work.join("deploy/other.yaml"), "kind: B\n").unwrap();
+        let service = "apiVersion: v1\nkind: Service\nmetadata: {name: first}\n";
+        std::fs::write(work.join("deploy/manifest.yaml"), service).unwrap();
         std::os::unix::fs::symlink("other.yaml", work.join("deploy/link.yaml")).unwrap();
         git(&["add", "."]);
         git(&["commit", "--quiet", "--message=one"]);
@@ -56,7 +58,7 @@ impl Repository {
     }
 
     /// What answers for the folder.
-    fn backend(&self) -> impl Fn(&Asked, &mut dyn Write) -> io::Result<()> + Send + Sync + 'static {
+    pub(crate) fn backend(&self) -> impl Fn(&Asked, &mut dyn Write) -> io::Result<()> + Send + Sync + 'static {
         let root = self.folder.path().to_owned();
         move |asked, out| backend(&root, asked, out)
     }

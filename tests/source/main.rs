@@ -17,3 +17,4 @@ mod peers;
 mod project;
 mod registry;
 mod server;
+mod vendor;

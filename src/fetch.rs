@@ -1,0 +1,335 @@
+//! A base's files from wherever its `base.yaml` says: a repository on GitHub, a release there, an address, a git
+//! repository anywhere, a file of the root. And what upstream calls newest: the commit of a branch or tag, the latest
+//! release.
+//!
+//! It joins `layer`, which knows what a base is, with `source`, which knows how to fetch. It knows nothing of locks,
+//! writes nothing, and judges nothing of what came. Whatever keeps a file from coming is a finding at the place in
+//! `base.yaml` that names the file.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::config::Findings;
+use crate::diag::{Code, Diagnostic, Place};
+use crate::layer::base::{Base, Origin, Published};
+use crate::layer::root::Root;
+use crate::layer::vendor::{self, Fetched, from_root};
+use crate::source::credentials::Environment;
+use crate::source::git::{self, GitError, Wanted};
+use crate::source::http::{self, Fault, Http, HttpError, Method, Progress, Request, StatusCode};
+use crate::source::refs::{self, RefError};
+
+/// How many files are fetched at once.
+const AT_ONCE: usize = 6;
+
+/// What it takes to fetch: a client, and what the environment knows of secrets.
+#[derive(Debug)]
+pub struct Network {
+    /// The client, with its limits, mirrors and certificates.
+    pub http: Http,
+    /// Credentials, and where programs are.
+    pub environment: Environment,
+}
+
+/// One file of a base, to be fetched.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// The base's root.
+    pub root: &'a Root,
+    /// The base.
+    pub base: &'a Base,
+    /// The file.
+    pub file: &'a Published,
+}
+
+/// Who is told how far the file of that number has come, from whatever thread.
+pub type Watch<'a> = &'a (dyn Fn(usize, Progress) + Sync);
+
+/// Nobody watches.
+pub const UNWATCHED: Watch<'static> = &|_, _| ();
+
+/// The jobs of all files of a base.
+pub fn jobs<'a>(root: &'a Root, base: &'a Base) -> impl Iterator<Item = Job<'a>> {
+    base.files.iter().map(move |file| Job { root, base, file })
+}
+
+/// Whether a base's files come over the network.
+pub fn is_remote(base: &Base) -> bool {
+    base.origin != Origin::File
+}
+
+/// Fetches files, several at once, and gives what came of each in the order of the jobs. Without a network, files of
+/// the root alone are had.
+pub fn all(network: Option<&Network>, jobs: &[Job<'_>], watch: Watch<'_>) -> Vec<Result<Fetched, Box<Diagnostic>>> {
+    let next = AtomicUsize::new(0);
+    let came = Mutex::new(Vec::new());
+    let work = || {
+        while let Some((number, job)) = take(&next, jobs) {
+            let fetched = one(network, job, &|progress| watch(number, progress));
+            came.lock().unwrap_or_else(PoisonError::into_inner).push((number, fetched));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..AT_ONCE.min(jobs.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut came = came.into_inner().unwrap_or_else(PoisonError::into_inner);
+    came.sort_unstable_by_key(|(number, _)| *number);
+    came.into_iter().map(|(_, fetched)| fetched).collect()
+}
+
+fn take<'j, 'a>(next: &AtomicUsize, jobs: &'j [Job<'a>]) -> Option<(usize, &'j Job<'a>)> {
+    let number = next.fetch_add(1, Ordering::Relaxed);
+    jobs.get(number).map(|job| (number, job))
+}
+
+/// All files of a base, in the order of [`Base::files`]. `None` where one could not be had, which the findings tell.
+pub fn base(
+    network: Option<&Network>,
+    root: &Root,
+    base: &Base,
+    watch: Watch<'_>,
+    findings: &mut Findings,
+) -> Option<Vec<Fetched>> {
+    let jobs: Vec<Job<'_>> = jobs(root, base).collect();
+    let came: Vec<Option<Fetched>> = all(network, &jobs, watch).into_iter().map(|f| findings.keep(f)).collect();
+    came.into_iter().collect()
+}
+
+/// Fetches a base's files again and holds them against its lock. The findings tell what upstream no longer has, what
+/// it has changed, and whom there was no answer from.
+pub fn hold(network: &Network, root: &Root, of: &Base, watch: Watch<'_>, findings: &mut Findings) {
+    if let Some(fetched) = base(Some(network), root, of, watch, findings) {
+        vendor::hold(root, of, &fetched, findings);
+    }
+}
+
+/// The commit that a branch or tag of a base's repository has now; `place` is where its name stands, if in a file.
+///
+/// # Errors
+/// A finding, where there is none of that name or the repository does not answer.
+pub fn commit_of(network: &Network, base: &Base, name: &str, place: Option<Place>) -> Result<String, Box<Diagnostic>> {
+    let url = match &base.origin {
+        Origin::GitHub { repository, .. } => format!("https://github.com/{repository}.git"),
+        Origin::Git { url, .. } => url.clone(),
+        Origin::Release { .. } | Origin::Url | Origin::File => {
+            return Err(Box::new(Diagnostic::new(Code::Syntax, "only a repository has branches and tags")));
+        }
+    };
+    let found = refs::resolve(&network.http, &network.environment, &url, name);
+    found.map(|found| found.commit).map_err(|error| Box::new(told(&Trouble::from(error), network, place)))
+}
+
+/// The tag of a repository's latest release on GitHub, as its page of releases leads to it.
+///
+/// # Errors
+/// A finding, where there is none or GitHub does not answer.
+pub fn latest_release(network: &Network, base: &Base, repository: &str) -> Result<String, Box<Diagnostic>> {
+    let address = format!("https://github.com/{repository}/releases/latest");
+    let place = base.files.first().map(|file| base.place(&file.path));
+    let answer = network.http.send(&Request::new(Method::HEAD, &address), &network.environment);
+    let answer = answer.map_err(|error| Box::new(told(&Trouble::Http(error), network, place.clone())))?;
+    let tag = answer.url.path().split_once("/releases/tag/").map(|(_, tag)| tag);
+    tag.and_then(unescaped).filter(|tag| !tag.is_empty()).ok_or_else(|| {
+        let finding = Diagnostic::new(Code::UpstreamGone, format!("{address} leads to no release"));
+        let finding = match place {
+            Some(place) => finding.at(place, ""),
+            None => finding,
+        };
+        Box::new(finding.help("Name the release to go to with --ref."))
+    })
+}
+
+/// A segment of an address with its `%XX` read. `None` where that is no text.
+fn unescaped(segment: &str) -> Option<String> {
+    // A form's decoding takes `+` for a space, which in a path is a plus sign.
+    let form = format!("x={}", segment.replace('+', "%2B"));
+    let decoded = url::form_urlencoded::parse(form.as_bytes()).next()?.1.into_owned();
+    (!decoded.contains(char::REPLACEMENT_CHARACTER)).then_some(decoded)
+}
+
+fn one(network: Option<&Network>, job: &Job<'_>, watch: &dyn Fn(Progress)) -> Result<Fetched, Box<Diagnostic>> {
+    let Job { root, base, file } = *job;
+    if !is_remote(base) {
+        return from_root(root, base, file);
+    }
+    let place = base.place(&file.path);
+    let address = vendor::address(base, file)?;
+    let Some(network) = network else {
+        let finding = Diagnostic::new(Code::UpstreamUnreachable, format!("{address}: the network is not used here"));
+        return Err(Box::new(finding.at(place, "")));
+    };
+    let bytes = if let Origin::Git { url, revision } = &base.origin {
+        let commit = revision.commit.as_deref().unwrap_or_default();
+        let wanted = Wanted { url, commit, path: &file.path.value };
+        git::file(&network.http, &network.environment, wanted).map_err(Trouble::from)
+    } else {
+        let fetched = network.http.send_watched(&Request::get(&address), &network.environment, watch);
+        fetched.map(http::Fetched::into_body).map_err(Trouble::Http)
+    };
+    match bytes {
+        Ok(bytes) => Ok(Fetched { name: address, bytes }),
+        Err(trouble) => Err(Box::new(told(&trouble, network, Some(place)))),
+    }
+}
+
+/// What can go wrong on the way.
+enum Trouble {
+    Http(HttpError),
+    Ref(RefError),
+    Git(GitError),
+}
+
+impl From<RefError> for Trouble {
+    fn from(error: RefError) -> Trouble {
+        match error {
+            RefError::Http(error) => Trouble::Http(error),
+            other => Trouble::Ref(other),
+        }
+    }
+}
+
+impl From<GitError> for Trouble {
+    fn from(error: GitError) -> Trouble {
+        match error {
+            GitError::Address(error) => Trouble::from(error),
+            other => Trouble::Git(other),
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trouble::Http(error) => error.fmt(f),
+            Trouble::Ref(error) => error.fmt(f),
+            Trouble::Git(error) => error.fmt(f),
+        }
+    }
+}
+
+/// The finding about it.
+fn told(trouble: &Trouble, network: &Network, place: Option<Place>) -> Diagnostic {
+    let (code, help) = match trouble {
+        Trouble::Http(error) => (http_code(error), http_help(error, network)),
+        Trouble::Ref(error) => ref_judged(error),
+        Trouble::Git(error) => git_judged(error),
+    };
+    let finding = Diagnostic::new(code, trouble.to_string()).help(help);
+    match place {
+        Some(place) => finding.at(place, ""),
+        None => finding,
+    }
+}
+
+fn ref_judged(error: &RefError) -> (Code, &'static str) {
+    match error {
+        RefError::Name { .. } => (Code::Syntax, "Name a branch or a tag."),
+        RefError::Ambiguous { .. } => (Code::Syntax, "Write the whole name of the one that you mean."),
+        RefError::Missing { .. } => (Code::UpstreamGone, "Check the name; letter case counts."),
+        _ => (Code::UpstreamUnreachable, "Check the address of the repository in a browser, or with git."),
+    }
+}
+
+fn git_judged(error: &GitError) -> (Code, &'static str) {
+    match error {
+        GitError::Wanted { .. } => (Code::Syntax, "Correct it in base.yaml."),
+        GitError::NoCommit { .. } => (Code::UpstreamGone, "Pin a commit that a branch or tag still leads to."),
+        GitError::NoFile { .. } => (Code::UpstreamGone, "Check `path` and `commit` in base.yaml."),
+        GitError::NoGit { .. } => (Code::UpstreamUnreachable, "Install git."),
+        GitError::TooLong { .. } => {
+            (Code::UpstreamUnreachable, "Try again later, or give it more time with --timeout.")
+        }
+        _ => (Code::UpstreamUnreachable, "Try again later."),
+    }
+}
+
+fn http_code(error: &HttpError) -> Code {
+    match error {
+        HttpError::Address { .. } => Code::Syntax,
+        _ if error.is_gone() => Code::UpstreamGone,
+        _ => Code::UpstreamUnreachable,
+    }
+}
+
+fn http_help(error: &HttpError, network: &Network) -> &'static str {
+    let refusal = error.refusal();
+    let is_github = refusal.and_then(|r| r.url.host_str()).is_some_and(|host| {
+        host == "github.com" || host.ends_with(".github.com") || host.ends_with(".githubusercontent.com")
+    });
+    let has_token = network.environment.github_token.is_some();
+    match (error, refusal.map(|r| r.status)) {
+        (_, Some(StatusCode::NOT_FOUND)) if is_github && !has_token => {
+            "Check the names in base.yaml. A private repository answers so too: then set GITHUB_TOKEN."
+        }
+        (_, Some(StatusCode::NOT_FOUND | StatusCode::GONE)) => "Check the names in base.yaml.",
+        (_, Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)) if is_github => {
+            "Set GITHUB_TOKEN to a token that may read this repository."
+        }
+        (_, Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)) => {
+            "Put a log-in for this host into ~/.netrc, or check the one that is there."
+        }
+        (HttpError::Transport { fault: Fault::Certificate, .. }, _) => {
+            "If you trust the authority that signed it, name its certificate with --ca-file."
+        }
+        (HttpError::TooLarge { .. }, _) => "Is this the address of a manifest?",
+        (HttpError::Redirect { .. } | HttpError::Address { .. }, _) => {
+            "Name the address where the file is, with https."
+        }
+        _ => "Try again later.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layer::testing::Project;
+
+    #[test]
+    fn a_remote_source_is_not_fetched_without_a_network() {
+        let commit = "0".repeat(40);
+        let source = format!("{{github: {{repository: o/r, commit: {commit}, path: m.yaml}}}}");
+        let base_yaml = format!("apiVersion: overlay/v1\nkind: Base\nname: b\nsource: {source}\n");
+        let project = Project::new(&[("base/b/base.yaml", &base_yaml)]);
+        let mut findings = Findings::new();
+        let of = project.base("base/b");
+        assert!(base(None, &project.root, &of, UNWATCHED, &mut findings).is_none());
+        let address = format!("https://raw.githubusercontent.com/o/r/{commit}/m.yaml");
+        assert_eq!(
+            project.told(&findings),
+            [format!("base/b/base.yaml:4:92 upstream-unreachable: {address}: the network is not used here")]
+        );
+    }
+
+    #[test]
+    fn many_files_come_in_their_order() {
+        let names: Vec<String> = (0..40).map(|n| format!("up/{n}.yaml")).collect();
+        let bases: Vec<(String, String)> = (0..40)
+            .map(|n| {
+                let source = format!("{{file: ../../up/{n}.yaml}}");
+                (format!("b/{n}/base.yaml"), format!("apiVersion: overlay/v1\nkind: Base\nname: b\nsource: {source}\n"))
+            })
+            .collect();
+        let files: Vec<(&str, &str)> = names
+            .iter()
+            .map(|name| (name.as_str(), name.as_str()))
+            .chain(bases.iter().map(|(path, text)| (path.as_str(), text.as_str())))
+            .collect();
+        let project = Project::new(&files);
+        let bases: Vec<Base> = (0..40).map(|n| project.base(&format!("b/{n}"))).collect();
+        let jobs: Vec<Job<'_>> = bases.iter().flat_map(|base| jobs(&project.root, base)).collect();
+        let came = all(None, &jobs, UNWATCHED);
+        let came: Vec<String> = came.into_iter().map(|f| String::from_utf8(f.unwrap().bytes).unwrap()).collect();
+        assert_eq!(came, names);
+    }
+
+    #[test]
+    fn a_tag_in_an_address_is_read() {
+        assert_eq!(unescaped("v1.2.3").as_deref(), Some("v1.2.3"));
+        assert_eq!(unescaped("chart%2Fv1+2%20x").as_deref(), Some("chart/v1+2 x"));
+        assert_eq!(unescaped("%ff"), None);
+    }
+}
