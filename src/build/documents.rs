@@ -2,9 +2,11 @@
 //! that is touched, its text and its value.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::text::Text;
 use crate::change::pointer;
 use crate::diag::{Code, Diagnostic, Place};
 use crate::layer::manifest::place_in;
@@ -13,6 +15,7 @@ use crate::patch::lower::{TextWithin, places};
 use crate::patch::path::Path;
 use crate::patch::step::{Action, Step};
 use crate::resource::{Identity, Target};
+use crate::yaml::edit::Source;
 use crate::yaml::load;
 use crate::yaml::tree::{Style, Tree};
 
@@ -40,10 +43,10 @@ struct Document<'p> {
 /// The two states of a document, which the two roads of a build lead along.
 #[derive(Clone, Debug)]
 pub(super) struct State {
-    /// The text, as edited so far.
-    pub(super) text: String,
+    /// The text, as edited so far, and read again after the last edit.
+    pub(super) text: Text,
     /// The value, as patched so far.
-    pub(super) value: Value,
+    pub(super) value: Arc<Value>,
 }
 
 /// An item of a List, by where it stands now.
@@ -104,9 +107,9 @@ impl<'p> Documents<'p> {
     }
 
     /// Whether a target means a resource. Labels and annotations are those of the base.
-    pub(super) fn is_meant(&mut self, resource: Resource, target: &Target) -> Result<bool, Box<Diagnostic>> {
-        let Some(identity) = self.identity(resource).cloned() else { return Ok(false) };
-        if !target.may_match(&identity) {
+    pub(super) fn is_meant(&self, resource: Resource, target: &Target) -> Result<bool, Box<Diagnostic>> {
+        let Some(identity) = self.identity(resource) else { return Ok(false) };
+        if !target.may_match(identity) {
             return Ok(false);
         }
         if target.labels.is_empty() && target.annotations.is_empty() {
@@ -114,10 +117,10 @@ impl<'p> Documents<'p> {
         }
         let original = self.read(resource.document)?.value;
         let value = match resource.item {
-            None => Some(&original),
+            None => Some(&*original),
             Some(item) => original.get("items").and_then(|items| items.get(item)),
         };
-        Ok(value.is_some_and(|value| target.matches(&identity, value)))
+        Ok(value.is_some_and(|value| target.matches(identity, value)))
     }
 
     /// The keys and indices that lead to a resource in its document: none, or `items` and an index.
@@ -228,7 +231,7 @@ impl<'p> Documents<'p> {
             let whole = self.plan.text(planned);
             let text = match (&document.deleted_by, &document.state) {
                 (Some(_), _) => whole.get(..planned.own.start.saturating_sub(planned.range.start)).unwrap_or(""),
-                (None, Some(state)) if document.edited => &state.text,
+                (None, Some(state)) if document.edited => state.text.text(),
                 _ => whole,
             };
             (planned, text)
@@ -264,18 +267,16 @@ impl<'p> Documents<'p> {
 
     /// Reads a document as its base has it.
     fn read(&self, number: usize) -> Result<State, Box<Diagnostic>> {
-        let Some(document) = self.list.get(number) else {
-            return Ok(State { text: String::new(), value: Value::Null });
-        };
-        let text = self.plan.text(document.planned);
-        match load::load_text(text) {
-            Ok(loaded) => Ok(State { text: text.to_owned(), value: loaded.value }),
+        let document = self.list.get(number);
+        let text = document.map_or("", |document| self.plan.text(document.planned));
+        match Source::read(text.to_owned()) {
+            Ok(text) => Ok(State { value: Arc::new(text.value().clone()), text: Arc::new(text) }),
             Err(error) => {
                 let mut finding = Diagnostic::new(Code::Syntax, "a document of the base cannot be read");
-                if let Some(place) = self.plan.place(document.planned, error.at.clone()) {
+                if let Some(place) = document.and_then(|d| self.plan.place(d.planned, error.at.clone())) {
                     finding = finding.at(place, error.to_string());
                 }
-                if let Some(identity) = &document.planned.identity {
+                if let Some(identity) = document.and_then(|d| d.planned.identity.as_ref()) {
                     finding = finding.resource(identity.to_string());
                 }
                 Err(Box::new(finding))
@@ -287,7 +288,7 @@ impl<'p> Documents<'p> {
 impl Document<'_> {
     /// Whether it is a List that had items and has none now.
     fn was_emptied(&self) -> bool {
-        let now = self.state.as_ref().map(|state| &state.value);
+        let now = self.state.as_ref().map(|state| &*state.value);
         let has_items = |value: &Value| value.get("items").and_then(Value::as_array).is_some_and(|i| !i.is_empty());
         self.items.as_ref().is_some_and(|items| !items.is_empty()) && now.is_some_and(|value| !has_items(value))
     }

@@ -12,6 +12,10 @@ mod documents;
 mod images;
 mod text;
 
+use std::sync::Arc;
+
+use serde_json::Value;
+
 use crate::change::pointer;
 use crate::config::Findings;
 use crate::diag::{Code, Diagnostic};
@@ -21,7 +25,6 @@ use crate::patch::lower::{Run, Site, TextWithin};
 use crate::patch::model::{Change, Effect};
 use crate::patch::path::Path;
 use crate::patch::step::{Action, Origin, Step};
-use crate::yaml::load;
 use documents::{Documents, Resource, State};
 
 /// How many documents a message about a target lists.
@@ -128,20 +131,20 @@ impl Builder<'_, '_> {
         }
         let site = Site { patch, change: number, resource: &resource };
         let State { text, value } = self.documents.state(hit)?;
-        let part = value.pointer(&pointer(&prefix)).cloned().unwrap_or_default();
-        let (after, steps, already) = match site.text_within(&part)? {
+        let part = value.pointer(&pointer(&prefix)).unwrap_or(&Value::Null);
+        let (after, steps, already) = match site.text_within(part)? {
             None => {
-                let Run { value: after, steps, already } = site.run(&part)?;
+                let Run { value: after, steps, already } = site.run(part)?;
                 let steps: Vec<Step> = steps.into_iter().map(|step| below(&prefix, step)).collect();
                 images::check(&site, &value, &steps, self.image_paths)?;
                 let text = text::follow(&site, text, &steps)?;
-                (State { text, value: with_part(value, &prefix, after) }, steps, already)
+                (State { text, value: with_part(&value, &prefix, after) }, steps, already)
             }
             Some(found) => {
                 let found = TextWithin { path: [prefix, found.path].concat(), ..found };
                 let place = |offset| self.documents.place_in_text(hit, &found, offset);
                 let inner = text::within(&site, text, &found, place)?;
-                let value = with_part(value, &found.path, inner.text.into());
+                let value = with_part(&value, &found.path, inner.text.into());
                 (State { text: inner.outer, value }, inner.steps, inner.already)
             }
         };
@@ -181,7 +184,8 @@ impl Builder<'_, '_> {
     ) -> Result<(), Box<Diagnostic>> {
         let resource = self.documents.identity(hit).map(ToString::to_string).unwrap_or_default();
         let site = Site { patch, change: number, resource: &resource };
-        let State { text, mut value } = self.documents.state(hit)?;
+        let State { text, value } = self.documents.state(hit)?;
+        let mut value = (*value).clone();
         let keyed = Path::of_keys(prefix.iter());
         let origin = Origin { patch: patch.name.value.clone(), change: number, operation: 0, keyed };
         let step = Step { action: Action::Remove, path: prefix, origin };
@@ -190,22 +194,20 @@ impl Builder<'_, '_> {
             let message = format!("an item that is there cannot be removed: {error}");
             Box::new(Diagnostic::new(Code::Internal, message).patch(&patch.name.value).resource(&resource))
         })?;
-        self.documents.set_state(hit, State { text, value }, &[step]);
+        self.documents.set_state(hit, State { text, value: Arc::new(value) }, &[step]);
         Ok(())
     }
 
-    /// Reads every edited text again: it must mean what the value road says.
+    /// Every edited text was read again after its last edit: what it says must be what the value road says.
     fn meet(&mut self) {
         let mut apart = Vec::new();
         for (resource, state) in self.documents.edited() {
-            let read = load::load_text(&state.text);
-            if !read.as_ref().is_ok_and(|loaded| loaded.value == state.value) {
+            if *state.text.value() != *state.value {
                 let name = self.documents.identity(resource).map(ToString::to_string).unwrap_or_default();
-                let why = read.err().map_or_else(|| "it means something else".to_owned(), |e| e.to_string());
                 apart.push(
                     Diagnostic::new(Code::Internal, "the edited text is not what the operations make of the value")
                         .resource(name)
-                        .note(format!("The edited text was read again: {why}."))
+                        .note("The edited text was read again: it means something else.")
                         .help("This is a mistake in overlay, and nothing was printed. Please report it with the base and the patches."),
                 );
             }
@@ -263,8 +265,7 @@ impl Builder<'_, '_> {
         resources: &[Resource],
         names: &[String],
     ) -> Diagnostic {
-        let candidates =
-            resources.iter().filter_map(|r| Some((self.documents.identity(*r)?, &serde_json::Value::Null)));
+        let candidates = resources.iter().filter_map(|r| Some((self.documents.identity(*r)?, &Value::Null)));
         let near = change.target.nearest(candidates, MAX_LISTED);
         for near in &near {
             let off: Vec<String> = near
@@ -344,9 +345,14 @@ fn below(prefix: &[String], mut step: Step) -> Step {
     step
 }
 
-fn with_part(mut whole: serde_json::Value, path: &[String], part: serde_json::Value) -> serde_json::Value {
+/// The value with another part at a path. Nothing else of it is copied where the part is all of it.
+fn with_part(whole: &Value, path: &[String], part: Value) -> Arc<Value> {
+    if path.is_empty() {
+        return Arc::new(part);
+    }
+    let mut whole = whole.clone();
     if let Some(place) = whole.pointer_mut(&pointer(path)) {
         *place = part;
     }
-    whole
+    Arc::new(whole)
 }

@@ -1,18 +1,24 @@
 //! The road over the text: the steps of a change as edits of byte ranges.
 
+use std::sync::Arc;
+
 use crate::change::{TextEdit, apply_edits};
 use crate::diag::{Code, Diagnostic, Place};
 use crate::embedded;
 use crate::patch::lower::{Run, Site, TextWithin};
 use crate::patch::step::{Origin, Step};
-use crate::yaml::edit;
+use crate::yaml::edit::Source;
+
+/// A document as its text says it.
+pub(super) type Text = Arc<Source<'static>>;
 
 /// A document's text after the steps.
-pub(super) fn follow(site: &Site<'_>, mut text: String, steps: &[Step]) -> Result<String, Box<Diagnostic>> {
+pub(super) fn follow(site: &Site<'_>, mut text: Text, steps: &[Step]) -> Result<Text, Box<Diagnostic>> {
     for step in steps {
-        let edits = edit::edit(&text, &step.as_change(site.patch))
+        let edited = text
+            .edited(&step.as_change(site.patch))
             .map_err(|error| Box::new(refused(site, &step.origin, error.to_string()).help(error.help())))?;
-        text = apply_edits(&text, &edits);
+        text = edited.map_or(text, |edited| Arc::new(edited.after));
     }
     Ok(text)
 }
@@ -22,7 +28,7 @@ pub(super) struct Inner {
     /// The text itself.
     pub(super) text: String,
     /// The document around it.
-    pub(super) outer: String,
+    pub(super) outer: Text,
     /// The steps that were made in it.
     pub(super) steps: Vec<Step>,
     /// The operations that changed nothing.
@@ -32,7 +38,7 @@ pub(super) struct Inner {
 /// Makes a change inside a text of a document, which is `outer`. `place` finds a byte of the text in the document's file.
 pub(super) fn within(
     site: &Site<'_>,
-    mut outer: String,
+    mut outer: Text,
     inner: &TextWithin<'_>,
     place: impl FnOnce(usize) -> Option<Place>,
 ) -> Result<Inner, Box<Diagnostic>> {
@@ -45,10 +51,11 @@ pub(super) fn within(
     for step in &steps {
         let edits: Vec<TextEdit> = embedded::edit(language, &text, &step.as_change(site.patch))
             .map_err(|e| Box::new(refused(site, &step.origin, e.to_string()).help(REPLACE_THE_TEXT)))?;
-        let carried = edit::edit_embedded(&outer, path, &edits)
+        let carried = outer
+            .edited_within(path, &edits)
             .map_err(|e| Box::new(refused(site, &step.origin, e.to_string()).help(REPLACE_THE_TEXT)))?;
         text = apply_edits(&text, &edits);
-        outer = apply_edits(&outer, &carried);
+        outer = carried.map_or(outer, |edited| Arc::new(edited.after));
     }
     if embedded::read(language, &text).is_ok_and(|after| after == value) {
         return Ok(Inner { text, outer, steps, already });

@@ -204,7 +204,7 @@ fn open(file: &Path, context: &Context, findings: &mut Findings) -> Result<Optio
             return Ok(None);
         }
     };
-    let Some(source) = findings.keep(config::source(file.name.clone(), &root.read(&file)?)) else { return Ok(None) };
+    let Some(source) = findings.keep(config::source(file.name.clone(), root.read(&file)?)) else { return Ok(None) };
     Ok(Patch::read(&source, findings).map(|patch| Target { file, patch }))
 }
 

@@ -115,11 +115,11 @@ impl Context {
             if bytes.len() as u64 > fsio::MAX_FILE {
                 return Err(FsError::TooLarge { path: "standard input".into(), limit: fsio::MAX_FILE }.into());
             }
-            return Ok(config::source("standard input", &bytes));
+            return Ok(config::source("standard input", bytes));
         }
         let path = fsio::canonical(&self.current()?.join(file)).map_err(|e| e.named(&name))?;
         let bytes = fsio::read(&path, fsio::MAX_FILE).map_err(|e| e.named(&name))?;
-        Ok(config::source(name, &bytes))
+        Ok(config::source(name, bytes))
     }
 
     /// A variable of the environment.

@@ -34,10 +34,13 @@ impl Form {
 ///
 /// # Errors
 /// When the bytes are not UTF-8: a `syntax` finding at the first byte that is none.
-pub fn source(name: impl Into<String>, bytes: &[u8]) -> Result<Arc<Source>, Box<Diagnostic>> {
-    let source = Source::new(name, String::from_utf8_lossy(bytes));
-    let Err(error) = std::str::from_utf8(bytes) else { return Ok(source) };
-    let at = error.valid_up_to();
+pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, Box<Diagnostic>> {
+    let error = match String::from_utf8(bytes) {
+        Ok(text) => return Ok(Source::new(name, text)),
+        Err(error) => error,
+    };
+    let source = Source::new(name, String::from_utf8_lossy(error.as_bytes()));
+    let at = error.utf8_error().valid_up_to();
     let end = at + char::REPLACEMENT_CHARACTER.len_utf8();
     let finding = Diagnostic::new(Code::Syntax, format!("{} is not UTF-8", source.name))
         .at(Place::new(&source, at..end), format!("byte {at} is not part of a UTF-8 text"))

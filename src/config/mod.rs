@@ -266,9 +266,9 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_utf_8_are_refused_at_their_place() {
-        let error = source("f.yaml", b"a: b\nc: \xff\n").unwrap_err();
+        let error = source("f.yaml", b"a: b\nc: \xff\n".to_vec()).unwrap_err();
         assert_eq!(shown(&error), "2:4 syntax: f.yaml is not UTF-8 (byte 8 is not part of a UTF-8 text)");
-        assert_eq!(source("f.yaml", "ü".as_bytes()).unwrap().text, "ü");
+        assert_eq!(source("f.yaml", "ü".into()).unwrap().text, "ü");
     }
 
     #[test]

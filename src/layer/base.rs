@@ -173,7 +173,7 @@ pub(super) fn own_file(root: &Root, folder: &Located, name: &str, findings: &mut
         }
     };
     match root.read(&located) {
-        Ok(bytes) => findings.keep(config::source(located.name, &bytes)),
+        Ok(bytes) => findings.keep(config::source(located.name, bytes)),
         Err(error) => {
             findings.add(Diagnostic::new(Code::FileUnreadable, error.to_string()));
             None

@@ -46,7 +46,7 @@ pub fn lock(root: &Root, base: &Base, findings: &mut Findings) -> Option<Lock> {
             return None;
         }
     };
-    let source = findings.keep(config::source(located.name, &bytes))?;
+    let source = findings.keep(config::source(located.name, bytes))?;
     Lock::read(&source, findings)
 }
 
@@ -124,10 +124,10 @@ fn vendored_file(root: &Root, base: &Base, locked: LockedFile, findings: &mut Fi
     };
     let found = digest::sha256(&bytes);
     if found == locked.vendored.sha256 {
-        let source = findings.keep(config::source(located.name, &bytes))?;
+        let source = findings.keep(config::source(located.name, bytes))?;
         return Some(VendoredFile { source, locked });
     }
-    findings.extend(changed(base, located.name, &bytes, &found, &locked));
+    findings.extend(changed(base, located.name, bytes, &found, &locked));
     None
 }
 
@@ -135,13 +135,13 @@ fn vendored_file(root: &Root, base: &Base, locked: LockedFile, findings: &mut Fi
 pub fn as_found(root: &Root, base: &Base, name: &str) -> Option<(Arc<Source>, Vec<Document>)> {
     let located = root.resolve(&base.folder.path, name).ok()?;
     let bytes = root.read(&located).ok()?;
-    let source = config::source(located.name, &bytes).ok()?;
+    let source = config::source(located.name, bytes).ok()?;
     let documents = documents::read(&source, &mut Findings::new())?;
     Some((source, documents))
 }
 
 /// What is to be said of a vendored file with other bytes: that, and which documents mean something else.
-fn changed(base: &Base, name: String, bytes: &[u8], found: &str, locked: &LockedFile) -> Vec<Diagnostic> {
+fn changed(base: &Base, name: String, bytes: Vec<u8>, found: &str, locked: &LockedFile) -> Vec<Diagnostic> {
     let sizes = format!("It has {} bytes, the lock records {}.", bytes.len(), locked.vendored.size);
     let hashes = format!("Its sha256 is {found}, the lock records {}.", locked.vendored.sha256);
     let message = format!("{name} is not the file that the lock records");

@@ -16,7 +16,7 @@ use crate::config::{self, Findings};
 use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::patch::model::Patch;
 use crate::resource::Identity;
-use crate::yaml::stream;
+use crate::yaml::stream::{self, Piece};
 use crate::yaml::tree::Bytes;
 
 /// The documents and patches of one overlay, its layers laid flat.
@@ -115,10 +115,11 @@ impl Plan {
         for file in files.unwrap_or_default() {
             let identities: Vec<Identity> =
                 file.locked.documents.iter().filter(|d| d.kept).map(|d| d.identity.clone()).collect();
-            let pieces = stream::split(&file.source.text).iter().filter(|p| p.content).count();
-            if pieces != identities.len() {
+            let pieces = stream::split(&file.source.text);
+            let documents = pieces.iter().filter(|p| p.content).count();
+            if documents != identities.len() {
                 let message = format!(
-                    "{} holds {pieces} documents, and its lock records {} of them as kept",
+                    "{} holds {documents} documents, and its lock records {} of them as kept",
                     file.source.name,
                     identities.len()
                 );
@@ -127,7 +128,7 @@ impl Plan {
                 self.lacks_documents = true;
                 continue;
             }
-            self.file(&file.source, identities);
+            self.file(&file.source, pieces, identities);
         }
     }
 
@@ -137,7 +138,7 @@ impl Plan {
             let found = check::as_found(root, base, &file.vendored);
             self.lacks_documents |= found.is_none();
             if let Some((source, documents)) = found {
-                self.file(&source, documents.into_iter().map(|d| d.identity));
+                self.file(&source, stream::split(&source.text), documents.into_iter().map(|d| d.identity));
             }
         }
     }
@@ -145,15 +146,15 @@ impl Plan {
     fn resource(&mut self, root: &Root, overlay: &Overlay, reference: &Reference, findings: &mut Findings) {
         let Some(source) = own_source(root, overlay, reference, findings) else { return };
         let Some(read) = documents::read(&source, findings) else { return };
-        self.file(&source, read.into_iter().map(|d| d.identity));
+        self.file(&source, stream::split(&source.text), read.into_iter().map(|d| d.identity));
     }
 
-    /// Adds the documents of a file; those with content take their names from `identities`, in order.
-    fn file(&mut self, source: &Arc<Source>, identities: impl IntoIterator<Item = Identity>) {
+    /// Adds the documents of a file, cut into `pieces`; those with content take their names from `identities`, in order.
+    fn file(&mut self, source: &Arc<Source>, pieces: Vec<Piece>, identities: impl IntoIterator<Item = Identity>) {
         let mut identities = identities.into_iter();
         let file = self.files.len();
         self.files.push(Arc::clone(source));
-        for piece in stream::split(&source.text) {
+        for piece in pieces {
             let own = piece.marker.map_or(piece.range.start, |m| m.start)..piece.range.end;
             let identity = if piece.content { identities.next() } else { None };
             self.documents.push(Planned { file, range: piece.range, own, identity });
@@ -170,7 +171,7 @@ fn patch(root: &Root, overlay: &Overlay, reference: &Reference, findings: &mut F
 fn own_source(root: &Root, overlay: &Overlay, reference: &Reference, findings: &mut Findings) -> Option<Arc<Source>> {
     let named = || Place::new(&overlay.source, reference.written.span.clone());
     match root.read(&reference.file) {
-        Ok(bytes) => findings.keep(config::source(reference.file.name.clone(), &bytes)),
+        Ok(bytes) => findings.keep(config::source(reference.file.name.clone(), bytes)),
         Err(error) => {
             findings.add(Diagnostic::new(Code::FileUnreadable, error.to_string()).at(named(), "named here"));
             None

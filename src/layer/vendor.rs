@@ -93,7 +93,7 @@ pub fn read_manifest(
         findings.add(Diagnostic::new(Code::Syntax, format!("{name} is no manifest: it is {what}")).at(place, ""));
         return None;
     }
-    let source = findings.keep(config::source(name, bytes))?;
+    let source = findings.keep(config::source(name, bytes.clone()))?;
     let documents = documents::read(&source, findings)?;
     if documents.iter().any(|d| !d.identity.kind.is_empty() && !d.identity.version.is_empty()) {
         return Some((source, documents));
@@ -262,7 +262,7 @@ impl Planner<'_> {
         let own = vendored(&file.published.vendored, &present, Layout::Accepted);
         let accepted_before = self.old.is_some_and(|old| old.files.iter().any(|f| f.vendored == own));
         if self.accept_layout || accepted_before {
-            let source = findings.keep(config::source(&located.name, &present))?;
+            let source = findings.keep(config::source(&located.name, present))?;
             let differences = check::differences(&source, &locked, Against::Upstream, findings)?;
             if differences.is_empty() {
                 locked.vendored = own;

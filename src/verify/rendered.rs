@@ -52,7 +52,7 @@ pub fn check(overlay: &Overlay, built: &str, committed: Option<&[u8]>, out: &mut
 /// What is said of a file that has other bytes than the build, and what it says otherwise.
 fn stale(name: &str, bytes: &[u8], built: &str) -> (Diagnostic, Vec<Departure>) {
     let mut findings = Findings::new();
-    let read = findings.keep(config::source(name, bytes)).and_then(|file| {
+    let read = findings.keep(config::source(name, bytes.to_vec())).and_then(|file| {
         let committed = manifest::read(&file, &mut findings)?;
         let built = manifest::read(&Source::new("the result", built), &mut findings)?;
         Some((file, built, committed))

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use memchr::{memchr2, memchr2_iter};
+use memchr::{memchr2, memmem};
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
@@ -57,17 +57,21 @@ struct MarkerLine {
     range: Range<usize>,
 }
 
-/// The lines of the text that are markers.
+/// The lines of the text that are markers. Their characters are sought first: they are rare, and lines are many.
 fn marker_lines(bytes: &[u8]) -> impl Iterator<Item = MarkerLine> {
-    let first = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
-    let starts = memchr2_iter(b'\n', b'\r', bytes).map(|at| at + 1);
-    std::iter::once(first).chain(starts).filter_map(|start| {
+    let at_line_start = |at: &usize| match at.checked_sub(1).and_then(|before| bytes.get(before)) {
+        None | Some(b'\n' | b'\r') => true,
+        Some(_) => *at == BOM.len() && bytes.starts_with(BOM),
+    };
+    let mut dashes = memmem::find_iter(bytes, b"---").filter(at_line_start).peekable();
+    let mut dots = memmem::find_iter(bytes, b"...").filter(at_line_start).peekable();
+    let next = move || match (dashes.peek(), dots.peek()) {
+        (Some(dash), Some(dot)) if dot < dash => dots.next().map(|at| (Marker::End, at)),
+        (Some(_), _) => dashes.next().map(|at| (Marker::Start, at)),
+        (None, _) => dots.next().map(|at| (Marker::End, at)),
+    };
+    std::iter::from_fn(next).filter_map(|(kind, start)| {
         let line = bytes.get(start..)?;
-        let kind = match line.get(..3)? {
-            b"---" => Marker::Start,
-            b"..." => Marker::End,
-            _ => return None,
-        };
         let ends = line.get(3).is_none_or(u8::is_ascii_whitespace);
         ends.then(|| MarkerLine { kind, range: start..start + line_length(line) })
     })

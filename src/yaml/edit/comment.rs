@@ -3,14 +3,14 @@
 use super::error::EditError;
 use super::place::{Place, Spot, Way, walk};
 use super::replace::marker_end;
-use super::source::Source;
+use super::{Edited, Source};
 use crate::change::{TextEdit, apply_edits};
 use crate::yaml::tree::{NodeId, Style};
 
 /// Sets the comment of the line that writes the value at a path: behind a scalar or flow collection, behind the header
 /// of a block scalar, behind the key or on the dash line of a block collection. An empty comment takes away the one
-/// that is there.
-pub(super) fn set(source: &Source<'_>, path: &[String], comment: &str) -> Result<Vec<TextEdit>, EditError> {
+/// that is there. `None` where nothing is to be done.
+pub(super) fn set(source: &Source<'_>, path: &[String], comment: &str) -> Result<Option<Edited>, EditError> {
     let comment = comment.trim();
     let Ok(Way::Clear(Spot { there: Some((node, place)), .. })) = walk(source, path) else {
         return Err(refused("an alias or a merge writes the value", 0));
@@ -26,7 +26,7 @@ pub(super) fn set(source: &Source<'_>, path: &[String], comment: &str) -> Result
     }
     let there = source.comment_behind(at);
     let edit = match (there, comment.is_empty()) {
-        (None, true) => return Ok(Vec::new()),
+        (None, true) => return Ok(None),
         (Some(there), true) => TextEdit { range: there, text: String::new() },
         (Some(there), false) => {
             let start = there.start + source.slice(there.clone()).find('#').unwrap_or(0);
@@ -37,17 +37,20 @@ pub(super) fn set(source: &Source<'_>, path: &[String], comment: &str) -> Result
             TextEdit { range: end..source.lines().end(at), text: format!(" # {comment}") }
         }
     };
-    if holds(source, path, comment, &edit) { Ok(vec![edit]) } else { Err(refused("the line ends within a text", at)) }
+    match read_back(source, path, comment, &edit) {
+        Some(after) => Ok(Some(Edited { edits: vec![edit], after })),
+        None => Err(refused("the line ends within a text", at)),
+    }
 }
 
-/// Whether the edit leaves the value alone, and the comment is one.
-fn holds(source: &Source<'_>, path: &[String], comment: &str, edit: &TextEdit) -> bool {
-    let Ok(after) = Source::read(apply_edits(&source.text, std::slice::from_ref(edit))) else { return false };
-    let Ok(Way::Clear(Spot { there: Some((node, place)), .. })) = walk(&after, path) else { return false };
+/// The document with the edit made, if that leaves the value alone and the comment is one.
+fn read_back(source: &Source<'_>, path: &[String], comment: &str, edit: &TextEdit) -> Option<Source<'static>> {
+    let after = Source::read(apply_edits(&source.text, std::slice::from_ref(edit))).ok()?;
+    let Ok(Way::Clear(Spot { there: Some((node, place)), .. })) = walk(&after, path) else { return None };
     let there = line_of(&after, node, place).and_then(|at| after.comment_behind(at));
     let text = there.map_or("", |there| after.slice(there)).trim_start();
     let wanted = if comment.is_empty() { String::new() } else { format!("# {comment}") };
-    after.value == source.value && text == wanted
+    (after.value == source.value && text == wanted).then_some(after)
 }
 
 fn refused(reason: &'static str, offset: usize) -> EditError {

@@ -8,8 +8,7 @@ use super::lines::{blanks, line_break_length};
 use super::outcome::outcome;
 use super::place::{Place, Spot, Way, walk};
 use super::replace::base_column;
-use super::source::Source;
-use super::{edit, no_such_place, pointer};
+use super::{Edited, Source, no_such_place, pointer};
 use crate::change::{Action, Change, New, TextEdit, apply_edits};
 use crate::yaml::spell;
 use crate::yaml::tree::{Bytes, Kind, NodeId, Style};
@@ -18,23 +17,33 @@ use crate::yaml::tree::{Bytes, Kind, NodeId, Style};
 /// bytes of that text, as it is when it is read.
 ///
 /// In a literal and in a bare or quoted scalar only the bytes that spell the edited part change. A folded scalar, and
-/// any that the edited text no longer fits, is spelled anew as [`edit`] does it.
+/// any that the edited text no longer fits, is spelled anew as [`edit`](super::edit) does it.
 pub fn edit_embedded(text: &str, path: &[String], inner: &[TextEdit]) -> Result<Vec<TextEdit>, EditError> {
     let source = Source::read(text).map_err(EditError::Unreadable)?;
-    let Some(Value::String(old)) = source.value.pointer(&pointer(path)) else {
-        return Err(no_such_place(&source, path, "there is no text there"));
-    };
-    let value = Value::String(apply_edits(old, inner));
-    let new = New { value: &value, spelled: None, comment: None };
-    let change = Change { action: Action::Replace(new), path };
-    if let Some(edits) = carried(&source, &change, old, inner) {
-        return Ok(trimmed(text, &edits));
+    Ok(source.edited_within(path, inner)?.map(|edited| edited.edits).unwrap_or_default())
+}
+
+impl Source<'_> {
+    /// Makes edits of a text that it holds, as [`edit_embedded`] does. `None` where they change nothing.
+    ///
+    /// # Errors
+    /// As for [`edit_embedded`].
+    pub fn edited_within(&self, path: &[String], inner: &[TextEdit]) -> Result<Option<Edited>, EditError> {
+        let Some(Value::String(old)) = self.value.pointer(&pointer(path)) else {
+            return Err(no_such_place(self, path, "there is no text there"));
+        };
+        let value = Value::String(apply_edits(old, inner));
+        let new = New { value: &value, spelled: None, comment: None };
+        let change = Change { action: Action::Replace(new), path };
+        match carried(self, &change, old, inner) {
+            Some(edited) => Ok(Some(Edited { edits: trimmed(&self.text, &edited.edits), ..edited })),
+            None => self.edited(&change),
+        }
     }
-    edit(text, &change)
 }
 
 /// The inner edits as edits of the bytes that spell the text, if they read back as what they must give.
-fn carried(source: &Source<'_>, change: &Change<'_>, old: &str, inner: &[TextEdit]) -> Option<Vec<TextEdit>> {
+fn carried(source: &Source<'_>, change: &Change<'_>, old: &str, inner: &[TextEdit]) -> Option<Edited> {
     let Ok(Way::Clear(Spot { there: Some((node, place)), .. })) = walk(source, change.path) else { return None };
     let Kind::Scalar { style, text } = &source.node(node).kind else { return None };
     if text != old {
@@ -46,7 +55,7 @@ fn carried(source: &Source<'_>, change: &Change<'_>, old: &str, inner: &[TextEdi
     };
     let expected = outcome(&source.value, change).ok()?;
     let after = Source::read(apply_edits(&source.text, &edits)).ok()?;
-    (after.value == expected).then_some(edits)
+    (after.value == expected).then_some(Edited { edits, after })
 }
 
 /// In a literal, line by line: each line that is touched keeps its indentation, each new one takes that of the block.

@@ -44,12 +44,12 @@ use serde_json::Value;
 
 pub use embedded::edit_embedded;
 pub use error::EditError;
+pub use source::Source;
 
 use self::attempt::Attempt;
 use self::compose::{compose, trimmed};
 use self::place::{Spot, Way};
 use self::sharing::{COPIES, Step};
-use self::source::Source;
 use self::written::Manner;
 use crate::change::{Action, Change, New, TextEdit, apply_edits};
 
@@ -58,20 +58,44 @@ const MAX_STEPS: usize = 64;
 
 /// The edits of a document's text that make a change, in order. They change its value to what RFC 6902 says, and
 /// nothing else; setting what is there already needs none.
+///
+/// # Errors
+/// When the change does not fit the document or cannot be written into it ([`EditError`]).
 pub fn edit(text: &str, change: &Change<'_>) -> Result<Vec<TextEdit>, EditError> {
     let source = Source::read(text).map_err(EditError::Unreadable)?;
-    let expected =
-        outcome::outcome(&source.value, change).map_err(|reason| no_such_place(&source, change.path, reason))?;
-    let edits = if expected == source.value { Vec::new() } else { changed(&source, change, &expected)? };
-    let edits = trimmed(text, &edits);
-    Ok(match change.action {
-        Action::Add(New { comment: Some(comment), .. }) | Action::Replace(New { comment: Some(comment), .. }) => {
-            let path = written_path(&source.value, change);
-            let after = Source::read(apply_edits(text, &edits)).map_err(EditError::Unreadable)?;
-            compose(text.len(), &edits, &comment::set(&after, &path, comment)?)
+    Ok(source.edited(change)?.map(|edited| edited.edits).unwrap_or_default())
+}
+
+/// What became of a document.
+#[derive(Debug)]
+pub struct Edited {
+    /// The edits of its text.
+    pub edits: Vec<TextEdit>,
+    /// The document with the edits made, read again.
+    pub after: Source<'static>,
+}
+
+impl Source<'_> {
+    /// Makes a change, as [`edit`] does, for who makes several in a row: each result is read once. `None` where the
+    /// document is that way already.
+    ///
+    /// # Errors
+    /// As for [`edit`].
+    pub fn edited(&self, change: &Change<'_>) -> Result<Option<Edited>, EditError> {
+        let expected =
+            outcome::outcome(&self.value, change).map_err(|reason| no_such_place(self, change.path, reason))?;
+        let edited = if expected == self.value { None } else { Some(changed(self, change, &expected)?) };
+        let edited = edited.map(|e| Edited { edits: trimmed(&self.text, &e.edits), ..e });
+        match change.action {
+            Action::Add(New { comment: Some(comment), .. }) | Action::Replace(New { comment: Some(comment), .. }) => {
+                let path = written_path(&self.value, change);
+                let Some(before) = edited else { return comment::set(self, &path, comment) };
+                let Some(after) = comment::set(&before.after, &path, comment)? else { return Ok(Some(before)) };
+                Ok(Some(Edited { edits: compose(self.text.len(), &before.edits, &after.edits), ..after }))
+            }
+            _ => Ok(edited),
         }
-        _ => edits,
-    })
+    }
 }
 
 /// Nothing is at a path: with the innermost node that is on the way there.
@@ -103,7 +127,7 @@ fn pointer(path: &[String]) -> String {
 }
 
 /// The first edits that read back as the value that the change must give.
-fn changed(source: &Source<'_>, change: &Change<'_>, expected: &Value) -> Result<Vec<TextEdit>, EditError> {
+fn changed(source: &Source<'_>, change: &Change<'_>, expected: &Value) -> Result<Edited, EditError> {
     let mut offset = 0;
     for copies in COPIES {
         let (before, own, spot) = match unshared(source, change, copies) {
@@ -120,11 +144,12 @@ fn changed(source: &Source<'_>, change: &Change<'_>, expected: &Value) -> Result
             let Some(edits) = attempt.edits(own, change, &spot).filter(|edits| !tried.contains(edits)) else {
                 continue;
             };
-            let after = Source::read(apply_edits(&own.text, &edits));
-            if after.is_ok_and(|after| after.value == *expected) {
-                return Ok(compose(source.text.len(), &before, &edits));
+            match Source::read(apply_edits(&own.text, &edits)) {
+                Ok(after) if after.value == *expected => {
+                    return Ok(Edited { edits: compose(source.text.len(), &before, &edits), after });
+                }
+                _ => tried.push(edits),
             }
-            tried.push(edits);
         }
         if before.is_empty() {
             break;

@@ -9,7 +9,8 @@ use crate::yaml::load::{self, LoadError};
 use crate::yaml::tree::{Bytes, Entry, Item, Kind, Node, NodeId, Tree};
 
 /// A document that was read.
-pub(super) struct Source<'t> {
+#[derive(Debug)]
+pub struct Source<'t> {
     /// Its text, as it stands.
     pub(super) text: Cow<'t, str>,
     /// Its tree. It was read with the final newline that kubectl adds where it is missing.
@@ -20,12 +21,25 @@ pub(super) struct Source<'t> {
 
 impl<'t> Source<'t> {
     /// Reads a document.
-    pub(super) fn read(text: impl Into<Cow<'t, str>>) -> Result<Self, LoadError> {
+    ///
+    /// # Errors
+    /// When it is not YAML, or has no value as Kubernetes reads it.
+    pub fn read(text: impl Into<Cow<'t, str>>) -> Result<Self, LoadError> {
         let text = text.into();
         let closed = if text.ends_with(['\n', '\r']) { Cow::Borrowed(&*text) } else { Cow::Owned(format!("{text}\n")) };
         let tree = Tree::parse(&closed)?;
         let value = load::load(&tree, &closed)?.value;
         Ok(Source { text, tree, value })
+    }
+
+    /// Its text, as it stands.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What the text says, as Kubernetes reads it.
+    pub fn value(&self) -> &Value {
+        &self.value
     }
 
     /// Its lines.
