@@ -107,7 +107,7 @@ fn own_config(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 }
 
 fn read_config(name: &str, bytes: &[u8], findings: &mut Findings) -> Option<Config> {
-    let source = findings.keep(config::source(name, bytes))?;
+    let source = findings.keep(config::source(name, bytes.to_vec()))?;
     let file = findings.keep(File::open(&source, FORM))?;
     let before = findings.errors();
     let top = file.top(&["mirrors", "caFile"], findings)?;

@@ -55,7 +55,7 @@ fn canonical(value: &Value) -> Vec<u8> {
 /// The numbers that have a line of their own, in the order of the canonical JSON.
 fn collect_large<'v>(value: &'v Value, into: &mut Vec<&'v Number>) {
     match value {
-        Value::Number(number) if double(number).abs() >= FIRST_INEXACT => into.push(number),
+        Value::Number(number) if is_large(number) => into.push(number),
         Value::Array(items) => items.iter().for_each(|item| collect_large(item, into)),
         Value::Object(entries) => {
             // Only the large numbers are sorted, by the keys on the way to them: few documents have any.
@@ -72,6 +72,12 @@ fn collect_large<'v>(value: &'v Value, into: &mut Vec<&'v Number>) {
         }
         _ => {}
     }
+}
+
+/// Whether a double does not hold every integer of its size. Fifteen characters without an exponent are always less.
+fn is_large(number: &Number) -> bool {
+    let text = number.as_str();
+    (text.len() > 15 || text.bytes().any(|b| matches!(b, b'e' | b'E'))) && double(number).abs() >= FIRST_INEXACT
 }
 
 /// The document with the largest double in the place of every number beyond it.

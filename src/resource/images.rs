@@ -5,6 +5,8 @@
 
 use serde_json::Value;
 
+use super::walk::{Step, walk};
+
 /// What to do about a digest that is none.
 pub const WRITE_THE_DIGEST: &str =
     "Ask the registry for the digest of the tag (`skopeo inspect`, `crane digest`), and write it whole.";
@@ -72,38 +74,26 @@ const CONTAINER_LISTS: [&str; 3] = ["containers", "initContainers", "ephemeralCo
 
 /// Every image below `value`, which stands at `at` in its document: the `image` of each container, every string field
 /// `image` that holds a digest, and the strings at the paths in `more` (mapping keys, indices and `*` for every item).
-pub fn images<'v>(value: &'v Value, at: &[String], more: &[Vec<String>]) -> Vec<Image<'v>> {
+pub fn images<'v>(value: &'v Value, at: &'v [String], more: &[Vec<String>]) -> Vec<Image<'v>> {
     let mut found = Vec::new();
-    let mut open: Vec<(Vec<String>, &Value)> = vec![(at.to_vec(), value)];
-    while let Some((path, value)) = open.pop() {
-        match value {
-            Value::String(name) if is_image(&path, name, more) => found.push(Image { path, name }),
-            Value::Array(items) => {
-                open.extend(items.iter().enumerate().map(|(i, item)| (below(&path, &i.to_string()), item)));
-            }
-            Value::Object(map) => open.extend(map.iter().map(|(key, child)| (below(&path, key), child))),
-            _ => {}
+    walk(value, at.iter().map(|key| Step::Key(key)).collect(), &mut |way, value| match value {
+        Value::String(name) if is_image(way, name, more) => {
+            found.push(Image { path: way.iter().map(ToString::to_string).collect(), name });
         }
-    }
+        _ => {}
+    });
     found.sort_by(|a, b| a.path.cmp(&b.path));
     found
 }
 
-fn below(path: &[String], key: &str) -> Vec<String> {
-    let mut path = path.to_vec();
-    path.push(key.to_owned());
-    path
+fn is_image(way: &[Step<'_>], name: &str, more: &[Vec<String>]) -> bool {
+    let key = |from_end: usize| way.len().checked_sub(from_end).and_then(|at| way.get(at)?.key());
+    let in_container = key(3).is_some_and(|key| CONTAINER_LISTS.contains(&key));
+    (key(1) == Some("image") && (in_container || name.contains('@'))) || more.iter().any(|wanted| fits(way, wanted))
 }
 
-fn is_image(path: &[String], name: &str, more: &[Vec<String>]) -> bool {
-    let field = path.last().is_some_and(|key| key == "image");
-    let in_container =
-        path.len() >= 3 && path.get(path.len() - 3).is_some_and(|key| CONTAINER_LISTS.contains(&key.as_str()));
-    (field && (in_container || name.contains('@'))) || more.iter().any(|wanted| fits(path, wanted))
-}
-
-fn fits(path: &[String], wanted: &[String]) -> bool {
-    path.len() == wanted.len() && path.iter().zip(wanted).all(|(have, want)| want == "*" || have == want)
+fn fits(way: &[Step<'_>], wanted: &[String]) -> bool {
+    way.len() == wanted.len() && way.iter().zip(wanted).all(|(have, want)| want == "*" || have.to_string() == *want)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub mod images;
 pub mod merge_key;
 pub mod reference;
 pub mod target;
+pub mod walk;
 
 use std::borrow::Cow;
 

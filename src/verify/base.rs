@@ -10,6 +10,7 @@ use crate::config::Findings;
 use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::diff::keyed;
 use crate::resource::identity::Written;
+use crate::resource::walk::{Step, walk};
 use crate::resource::{Identity, MergeKey, scalar_text};
 use crate::yaml::load::{self, Loaded};
 use crate::yaml::scalar;
@@ -108,25 +109,14 @@ fn identity(document: &Read<'_>, findings: &mut Findings) {
 
 /// Lists of a known type whose items have the same merge key: Kubernetes' own tools lose one of them.
 fn duplicate_items(document: &Read<'_>, findings: &mut Findings) {
-    let mut open: Vec<(Vec<String>, &Value)> = vec![(Vec::new(), &document.loaded.value)];
-    while let Some((path, value)) = open.pop() {
-        let below = |key: String| {
-            let mut path = path.clone();
-            path.push(key);
-            path
-        };
-        match value {
-            Value::Object(map) => open.extend(map.iter().map(|(key, value)| (below(key.clone()), value))),
-            Value::Array(items) => {
-                let keys: Vec<&str> = path.iter().filter(|s| s.parse::<usize>().is_err()).map(String::as_str).collect();
-                if let Some(merge_key) = MergeKey::of_list(&keys) {
-                    doubled(document, &path, merge_key, items, findings);
-                }
-                open.extend(items.iter().enumerate().map(|(i, item)| (below(i.to_string()), item)));
-            }
-            _ => {}
+    walk(&document.loaded.value, Vec::new(), &mut |way, value| {
+        let Value::Array(items) = value else { return };
+        let keys: Vec<&str> = way.iter().filter_map(Step::key).collect();
+        if let Some(merge_key) = MergeKey::of_list(&keys) {
+            let path: Vec<String> = way.iter().map(ToString::to_string).collect();
+            doubled(document, &path, merge_key, items, findings);
         }
-    }
+    });
 }
 
 fn doubled(document: &Read<'_>, path: &[String], merge_key: MergeKey, items: &[Value], findings: &mut Findings) {

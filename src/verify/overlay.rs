@@ -59,7 +59,7 @@ pub fn report(overlay: &Overlay<'_>, result: Option<&str>, mut findings: Finding
     }
     if let Some(result) = result {
         let source = Source::new(format!("the result of {}", overlay.folder), result);
-        if let Some(documents) = reading::result(&source, &mut findings) {
+        if let Some(documents) = reading::result(&source, &base, &mut findings) {
             let mut prover = Prover { overlay, base: &base, result: &documents, findings: &mut findings };
             prover.prove(result, &mut out);
         }
@@ -91,7 +91,7 @@ pub fn touches(overlay: &Overlay<'_>, result: &str) -> Option<Vec<Touch>> {
     let findings = &mut Findings::new();
     let base = reading::base(overlay.plan, findings);
     let source = Source::new(format!("the result of {}", overlay.folder), result);
-    let documents = reading::result(&source, findings)?;
+    let documents = reading::result(&source, &base, findings)?;
     let prover = Prover { overlay, base: &base, result: &documents, findings };
     let claims = prover.claims();
     let proof = prover.attribute(&claims);

@@ -1,6 +1,8 @@
 //! The two streams that are compared, read with their trees: the base from its files, the result from its text.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::base::Read;
@@ -30,9 +32,9 @@ pub(super) struct BaseDocument<'a> {
     /// Its text.
     pub(super) text: &'a str,
     /// The text's tree.
-    pub(super) tree: Tree,
+    pub(super) tree: Rc<Tree>,
     /// The tree's value.
-    pub(super) loaded: Loaded,
+    pub(super) loaded: Rc<Loaded>,
 }
 
 impl BaseDocument<'_> {
@@ -57,9 +59,9 @@ pub(super) struct ResultDocument {
     /// Its text.
     pub(super) text: String,
     /// The text's tree.
-    pub(super) tree: Tree,
+    pub(super) tree: Rc<Tree>,
     /// The tree's value.
-    pub(super) loaded: Loaded,
+    pub(super) loaded: Rc<Loaded>,
 }
 
 /// The documents of the base that have content. One that cannot be read is told and left out.
@@ -84,26 +86,38 @@ pub(super) fn base<'a>(plan: &'a Plan, findings: &mut Findings) -> Vec<BaseDocum
     read
 }
 
-/// The documents of a result that have content; `None` where one cannot be read.
-pub(super) fn result(source: &Arc<Source>, findings: &mut Findings) -> Option<Vec<ResultDocument>> {
+/// The documents of a result that have content; `None` where one cannot be read. What has the bytes of a document of
+/// the base says what that says, and is not read again.
+pub(super) fn result(
+    source: &Arc<Source>,
+    base: &[BaseDocument<'_>],
+    findings: &mut Findings,
+) -> Option<Vec<ResultDocument>> {
+    let known: HashMap<&str, &BaseDocument<'_>> = base.iter().map(|d| (d.text, d)).collect();
     let pieces = stream::split(&source.text).into_iter().filter(|p| p.content);
     let document = |piece: stream::Piece| {
         let text = piece.text(&source.text);
-        let (tree, loaded) = findings.keep(parse(source, piece.range.start, text))?;
+        let (tree, loaded) = match known.get(text) {
+            Some(same) => (Rc::clone(&same.tree), Rc::clone(&same.loaded)),
+            None => findings.keep(parse(source, piece.range.start, text))?,
+        };
         let identity = tree.root().map(|root| Written::of(&tree, root).identity).unwrap_or_default();
         Some(ResultDocument { identity, start: piece.range.start, text: text.to_owned(), tree, loaded })
     };
     pieces.map(document).collect()
 }
 
-fn parse(source: &Arc<Source>, start: usize, text: &str) -> Result<(Tree, Loaded), Box<Diagnostic>> {
+/// A text's tree and value.
+type Parsed = (Rc<Tree>, Rc<Loaded>);
+
+fn parse(source: &Arc<Source>, start: usize, text: &str) -> Result<Parsed, Box<Diagnostic>> {
     let unreadable = |message: String, span: Bytes| {
         let place = Place::new(source, start + span.start..start + span.end);
         Box::new(Diagnostic::new(Code::Syntax, format!("{} cannot be read as YAML", source.name)).at(place, message))
     };
     let tree = Tree::parse(text).map_err(|e| unreadable(e.message, e.offset..e.offset))?;
     let loaded = load::load(&tree, text).map_err(|e| unreadable(e.to_string(), e.at.clone()))?;
-    Ok((tree, loaded))
+    Ok((Rc::new(tree), Rc::new(loaded)))
 }
 
 /// What a target means: a document of the base, or an item of a List.
