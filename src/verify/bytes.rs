@@ -16,6 +16,8 @@ pub(super) struct Marked<'t> {
     pub(super) departing: Vec<Range<usize>>,
     /// The lines next to them.
     pub(super) near: Vec<Range<usize>>,
+    /// Lines without content behind a departure that may go with it. Of a result, nothing may.
+    pub(super) loose: Vec<Range<usize>>,
 }
 
 /// The first place where two texts differ and must not.
@@ -29,16 +31,20 @@ pub(super) struct Stray {
 
 /// Compares what is left of two texts.
 pub(super) fn compare(base: Marked<'_>, result: Marked<'_>) -> Option<Stray> {
-    let near = |marked: &Marked<'_>| marked.near.iter().map(|r| r.start).collect::<HashSet<_>>();
-    let (near_old, near_new) = (near(&base), near(&result));
+    let starts = |lines: &[Range<usize>]| lines.iter().map(|r| r.start).collect::<HashSet<_>>();
+    let (near_old, near_new, loose) = (starts(&base.near), starts(&result.near), starts(&base.loose));
     let mut old = Rest::new(base);
     let mut new = Rest::new(result);
+    let mut lines = (old.next(), new.next());
     loop {
-        match (old.next(), new.next()) {
+        match lines {
             (None, None) => return None,
-            (Some((_, a)), Some((_, b))) if a == b => {}
             (Some((before, a)), Some((after, b)))
-                if near_old.contains(&before) && near_new.contains(&after) && are_alike(a, b) => {}
+                if a == b || (near_old.contains(&before) && near_new.contains(&after) && are_alike(a, b)) =>
+            {
+                lines = (old.next(), new.next());
+            }
+            (Some((before, _)), _) if loose.contains(&before) => lines.0 = old.next(),
             (a, b) => {
                 let end = |rest: &Rest<'_>, line: Option<(usize, &str)>| line.map_or(rest.text.len(), |(at, _)| at);
                 return Some(Stray { before: end(&old, a), after: end(&new, b) });
@@ -47,12 +53,30 @@ pub(super) fn compare(base: Marked<'_>, result: Marked<'_>) -> Option<Stray> {
     }
 }
 
-/// Whether two lines differ at most by punctuation at their ends, or by one of them having no line break.
+/// Whether two lines differ at most by punctuation at the ends of their content, by a dash that stands before one of them
+/// because what stood behind it is gone, or by one of them having no line break.
 fn are_alike(a: &str, b: &str) -> bool {
     let (a, a_break) = a.split_at(a.trim_end_matches(['\r', '\n']).len());
     let (b, b_break) = b.split_at(b.trim_end_matches(['\r', '\n']).len());
     let breaks = a_break == b_break || a_break.is_empty() || b_break.is_empty();
-    breaks && bare(a) == bare(b)
+    let comment = |line: &str| line.find(" #").unwrap_or(line.len());
+    let ((a, a_comment), (b, b_comment)) = (a.split_at(comment(a)), b.split_at(comment(b)));
+    let ((a_lead, a), (b_lead, b)) = (a.split_at(lead(a)), b.split_at(lead(b)));
+    let leads = a_lead == b_lead || (a_lead.len() == b_lead.len() && is_blank(a_lead) != is_blank(b_lead));
+    breaks && leads && bare(a) == bare(b) && a_comment == b_comment
+}
+
+/// How many bytes of a line are its indentation and the dashes of the items that begin on it.
+fn lead(line: &str) -> usize {
+    let content = line.trim_start_matches(' ');
+    match content.strip_prefix("- ") {
+        Some(rest) => line.len() - rest.len() + lead(rest),
+        None => line.len() - content.len(),
+    }
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
 }
 
 /// A line without the punctuation that may come and go at its end: a comma, closing brackets, an empty collection with
@@ -108,7 +132,7 @@ mod tests {
     use super::*;
 
     fn marked<'t>(text: &'t str, departing: &[Range<usize>], near: &[Range<usize>]) -> Marked<'t> {
-        Marked { text, departing: departing.to_vec(), near: near.to_vec() }
+        Marked { text, departing: departing.to_vec(), near: near.to_vec(), ..Marked::default() }
     }
 
     #[test]
@@ -133,11 +157,32 @@ mod tests {
         assert_eq!(compare(near("  \"a\": 1\n", 0..9), near("  \"a\": 1,\n", 0..10)), None);
         assert_eq!(compare(near("k: |\n", 0..5), near("k: |-\n", 0..6)), None);
         assert_eq!(compare(near("k: v\n", 0..5), near("k: v", 0..4)), None);
+        assert_eq!(compare(near("m: # c\n", 0..7), near("m: {} # c\n", 0..10)), None);
+        assert_eq!(compare(near("  x # c\n", 0..8), near("  x, # c\n", 0..9)), None);
+        assert_eq!(compare(near("  b: 1\n", 0..7), near("- b: 1\n", 0..7)), None);
+        assert_eq!(compare(near("    b: 1\n", 0..9), near("- - b: 1\n", 0..9)), None);
+        assert!(compare(near("   b: 1\n", 0..8), near("- b: 1\n", 0..7)).is_some());
+        assert!(compare(near("- b: 1\n", 0..7), near(" - b: 1\n", 0..8)).is_some());
         assert!(compare(near("k: v # c\n", 0..9), near("k: v # d\n", 0..9)).is_some());
+        assert!(compare(near("k: v # c\n", 0..9), near("k: v  # c\n", 0..10)).is_some());
         assert!(compare(near("k: 1\n", 0..5), near("k: 2\n", 0..5)).is_some());
         assert!(compare(near("k: 1\n", 0..5), near("k: 1 \n", 0..6)).is_some());
         assert!(compare(near("k: 1\r\n", 0..6), near("k: 1\n", 0..5)).is_some());
         assert!(compare(marked("a: {}\n", &[], &[]), near("a:\n", 0..3)).is_some());
+    }
+
+    #[test]
+    fn loose_lines_may_go_and_no_others() {
+        let gone = std::slice::from_ref(&(9..14));
+        let base = |loose: Range<usize>| Marked {
+            loose: Vec::from([loose]),
+            ..marked("a: |\n  x\nb: 1\n\n# c\nd: 1\n", gone, &[])
+        };
+        let result = |text| marked(text, &[], &[]);
+        assert_eq!(compare(base(14..15), result("a: |\n  x\n# c\nd: 1\n")), None);
+        assert_eq!(compare(base(14..15), result("a: |\n  x\n\n# c\nd: 1\n")), None);
+        assert!(compare(base(14..15), result("a: |\n  x\n\nd: 1\n")).is_some());
+        assert!(compare(base(14..15), result("a: |\n  x\n\n\n# c\nd: 1\n")).is_some());
     }
 
     #[test]

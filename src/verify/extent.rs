@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::diff::{At, Difference, Path, Step, What};
 use crate::yaml::load;
-use crate::yaml::tree::{Kind, NodeId, Tree};
+use crate::yaml::tree::{Entry, Item, Kind, NodeId, Style, Tree};
 
 /// A document as it is walked.
 #[derive(Clone, Copy)]
@@ -30,6 +30,9 @@ pub(super) struct Extents {
     pub(super) near_before: Vec<Range<usize>>,
     /// Lines next to those of the result.
     pub(super) near_after: Vec<Range<usize>>,
+    /// Lines without content in the base behind something that is gone, which a block scalar before it would take for
+    /// its own: they may go too.
+    pub(super) loose: Vec<Range<usize>>,
 }
 
 /// Where a walk along a path ended.
@@ -38,37 +41,85 @@ struct Walked {
     depth: usize,
     /// The entry or item that it ended at, its key or dash included; `None` where nothing is at the path.
     entry: Option<Range<usize>>,
+    /// The other entries of the same key, which do not count.
+    doubled: Vec<Range<usize>>,
     /// The collection that the entry is in, or would be.
     container: Option<(NodeId, usize)>,
-    /// Whether an alias ended it.
+    /// Whether an alias ended it, or a key that a merge brings in.
     at_alias: bool,
 }
 
-/// The lines of a difference.
-pub(super) fn of(difference: &Difference, base: Side<'_>, result: Side<'_>) -> Extents {
+/// The lines of a difference. What lies deeper than the `rewritten` place, by its number of steps, was written anew
+/// together with what it lies in.
+pub(super) fn of(difference: &Difference, rewritten: Option<usize>, base: Side<'_>, result: Side<'_>) -> Extents {
     let path = difference.within.as_ref().map_or(&difference.path, |w| &w.path);
-    let total = path.steps().len();
-    let (before, after) = (sided(path, |i| i.before), sided(path, |i| i.after));
+    let total = path.steps().len().min(rewritten.unwrap_or(usize::MAX));
+    let (mut before, mut after) = (sided(path, |i| i.before), sided(path, |i| i.after));
+    before.truncate(total);
+    after.truncate(total);
     let mut old = walk(base, &before, total);
     let mut new = walk(result, &after, total);
-    // Where the base has an alias, the result has it written out, there and not deeper.
+    // Where the base has an alias or a merged key, the result has it written out, there and not deeper.
     if old.at_alias || new.at_alias {
         let depth = old.depth.min(new.depth);
         old = walk(base, before.get(..depth).unwrap_or(&before), depth);
         new = walk(result, after.get(..depth).unwrap_or(&after), depth);
     }
-    let gone = matches!(difference.what, What::Removed(_)) && difference.within.is_none();
-    Extents {
-        before: lines(base.text, old.entry.as_ref(), gone),
-        after: lines(result.text, new.entry.as_ref(), false),
-        near_before: near(base, &old),
-        near_after: near(result, &new),
+    let (near_before, near_after) = (near(base, &old), near(result, &new));
+    if shares_lines(base, &old) || shares_lines(result, &new) {
+        let (before, after) = (container_lines(base, &old), container_lines(result, &new));
+        return Extents { before, after, near_before, near_after, ..Extents::default() };
     }
+    // What is replaced keeps the comments above it, also where the difference is told as a removal and an addition.
+    let gone = matches!(difference.what, What::Removed(_)) && difference.within.is_none() && rewritten.is_none();
+    Extents {
+        before: lines(base.text, &old, gone),
+        after: lines(result.text, &new, false),
+        near_before,
+        near_after,
+        loose: old.entry.iter().filter(|_| gone).flat_map(|entry| loose(base, entry)).collect(),
+    }
+}
+
+/// The lines without content behind an entry that stands right behind a block scalar.
+fn loose(side: Side<'_>, entry: &Range<usize>) -> Vec<Range<usize>> {
+    let start = above_comments(side.text, line_start(side.text, entry.start));
+    let ends_here = |span: &Range<usize>| {
+        let between = side.text.get(span.end..start);
+        span.start < start && between.is_some_and(|text| text.trim().is_empty())
+    };
+    if !side.tree.nodes().any(|(_, node)| node.style().is_some_and(Style::is_block) && ends_here(&node.span)) {
+        return Vec::new();
+    }
+    let first = line_end(side.text, entry.end);
+    let line = |at: usize| at..line_end(side.text, at);
+    let lines = std::iter::successors(Some(line(first)), |last| Some(line(last.end)));
+    let is_loose = |text: &str| text.trim().is_empty() || text.trim_start().starts_with('#');
+    lines.take_while(|l| !l.is_empty() && side.text.get(l.clone()).is_some_and(is_loose)).collect()
+}
+
+/// Whether the entry is one of a flow collection and stands on a line with more than itself: then an edit of it is one
+/// of the whole line, on the side that lacks the entry too.
+fn shares_lines(side: Side<'_>, walked: &Walked) -> bool {
+    let (Some((container, _)), Some(entry)) = (walked.container, &walked.entry) else { return false };
+    let lines = line_start(side.text, entry.start)..line_end(side.text, entry.end);
+    let before = side.text.get(lines.start..entry.start).unwrap_or_default();
+    let behind = side.text.get(entry.end..lines.end).unwrap_or_default().trim_start().trim_start_matches(',').trim();
+    side.tree.node(container).is_flow() && !(before.trim().is_empty() && (behind.is_empty() || behind.starts_with('#')))
+}
+
+/// The lines that the collection of an entry stands on, which may be none of its parent's.
+fn container_lines(side: Side<'_>, walked: &Walked) -> Vec<Range<usize>> {
+    let of = |(container, start): (NodeId, usize)| {
+        let span = &side.tree.node(container).span;
+        line_start(side.text, start.min(span.start))..line_end(side.text, span.end)
+    };
+    walked.container.map(of).into_iter().collect()
 }
 
 /// The lines of the entry at a path of mapping keys and indices, where there is one.
 pub(super) fn at(side: Side<'_>, path: &[At<'_>]) -> Vec<Range<usize>> {
-    lines(side.text, walk(side, path, path.len()).entry.as_ref(), false)
+    lines(side.text, &walk(side, path, path.len()), false)
 }
 
 /// Where aliases stand whose anchored node overlaps one of those stretches: an editor that changes the node has to
@@ -139,10 +190,10 @@ fn sided(path: &Path, index: impl Fn(&crate::diff::Item) -> Option<usize>) -> Ve
 /// Walks along a path as far as the text itself goes: an alias, and what a merge brings in, end the walk. `total` is
 /// the length of the whole path, of which this side may lack the end.
 fn walk(side: Side<'_>, path: &[At<'_>], total: usize) -> Walked {
-    let mut walked = Walked { depth: 0, entry: None, container: None, at_alias: false };
+    let mut walked = Walked { depth: 0, entry: None, doubled: Vec::new(), container: None, at_alias: false };
     let Some(mut at) = side.tree.root() else { return walked };
     let mut entry = side.tree.node(at).full();
-    for step in path {
+    for (number, step) in path.iter().enumerate() {
         if matches!(side.tree.node(at).kind, Kind::Alias { .. }) {
             walked.at_alias = true;
             walked.entry = Some(entry);
@@ -150,8 +201,13 @@ fn walk(side: Side<'_>, path: &[At<'_>], total: usize) -> Walked {
         }
         walked.container = Some((at, entry.start));
         walked.depth += 1;
-        let Some((found, node)) = child(side.tree, at, *step) else { return walked };
-        entry = found;
+        let mut found = children(side.tree, at, *step);
+        let Some((last, node)) = found.pop() else {
+            walked.at_alias = number + 1 < path.len();
+            return walked;
+        };
+        walked.doubled = found.into_iter().map(|(entry, _)| entry).collect();
+        entry = last;
         at = node;
     }
     if path.len() < total {
@@ -162,30 +218,38 @@ fn walk(side: Side<'_>, path: &[At<'_>], total: usize) -> Walked {
     walked
 }
 
-/// The entry or item at a step, if the text itself has it there: its bytes, key or dash included, and its value.
-fn child(tree: &Tree, of: NodeId, step: At<'_>) -> Option<(Range<usize>, NodeId)> {
+/// The entries or the item at a step that the text itself has there, the one that counts last: their bytes, key or dash
+/// included, and their values.
+fn children(tree: &Tree, of: NodeId, step: At<'_>) -> Vec<(Range<usize>, NodeId)> {
     match (&tree.node(of).kind, step) {
         (Kind::Mapping { entries, .. }, At::Key(key)) => {
-            let entry = entries.iter().rfind(|e| load::key_text(tree, e.key).is_ok_and(|k| k == key))?;
-            let start = entry.question.unwrap_or(tree.node(entry.key).full().start);
-            Some((start..tree.node(entry.value).full().end.max(entry.colon.map_or(0, |c| c + 1)), entry.value))
+            let named = entries.iter().filter(|e| load::key_text(tree, e.key).is_ok_and(|k| k == key));
+            let entry = |entry: &Entry| {
+                let start = entry.question.unwrap_or(tree.node(entry.key).full().start);
+                let end = tree.node(entry.value).full().end.max(entry.colon.map_or(0, |c| c + 1));
+                (start..end, entry.value)
+            };
+            named.map(entry).collect()
         }
         (Kind::Sequence { items, .. }, At::Index(index)) => {
-            let item = items.get(index)?;
-            let node = tree.node(item.node).full();
-            Some((item.dash.unwrap_or(node.start)..node.end, item.node))
+            let item = |item: &Item| {
+                let node = tree.node(item.node).full();
+                (item.dash.unwrap_or(node.start)..node.end, item.node)
+            };
+            items.get(index).map(item).into_iter().collect()
         }
-        _ => None,
+        _ => Vec::new(),
     }
 }
 
-fn lines(text: &str, entry: Option<&Range<usize>>, with_comments: bool) -> Vec<Range<usize>> {
+fn lines(text: &str, walked: &Walked, with_comments: bool) -> Vec<Range<usize>> {
     let whole = |entry: &Range<usize>| {
         let start = line_start(text, entry.start);
-        let start = if with_comments { above_comments(text, start) } else { start };
+        let own_line = text.get(start..entry.start).is_some_and(|before| before.trim().is_empty());
+        let start = if with_comments && own_line { above_comments(text, start) } else { start };
         start..line_end(text, entry.end)
     };
-    entry.map(whole).into_iter().collect()
+    walked.entry.iter().chain(walked.entry.iter().flat_map(|_| &walked.doubled)).map(whole).collect()
 }
 
 /// The lines that punctuation may change on: that of the container's own key or dash, and the first and last lines of
@@ -213,11 +277,14 @@ fn line_end(text: &str, at: usize) -> usize {
     text.get(at..).and_then(|t| t.find('\n')).map_or(text.len(), |n| at + n + 1)
 }
 
-/// The start of the comment lines directly above a line.
+/// The start of the comment lines directly above a line, in its column.
 fn above_comments(text: &str, mut start: usize) -> usize {
+    let column = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let own = text.get(start..).map_or(0, column);
     while start > 0 {
         let above = line_start(text, start - 1);
-        if !text.get(above..start).is_some_and(|line| line.trim_start().starts_with('#')) {
+        let goes_along = |line: &str| column(line) == own && line.trim_start().starts_with('#');
+        if !text.get(above..start).is_some_and(goes_along) {
             break;
         }
         start = above;

@@ -102,7 +102,8 @@ pub fn touches(overlay: &Overlay<'_>, result: &str) -> Option<Vec<Touch>> {
             let Some((patch, _)) = claims.get(departure.claim).and_then(|claim| prover.operation(claim)) else {
                 continue;
             };
-            let Extents { before, after, .. } = prover.extents(&starts, document, &departure.difference);
+            let claim = claims.get(departure.claim);
+            let Extents { before, after, .. } = prover.extents(&starts, document, &departure.difference, claim);
             touches.push(Touch { patch: patch.name.value.clone(), before, after });
         }
     }
@@ -232,7 +233,7 @@ impl Prover<'_> {
                 self.missing(&claims, missing, &resource);
             }
         }
-        self.bytes(text, &proof);
+        self.bytes(text, &claims, &proof);
         self.standings(&claims, &proof);
         self.overrides(&claims, &proof);
         self.images(&claims, &proof);
@@ -359,8 +360,14 @@ impl Prover<'_> {
     }
 
     /// The lines of a difference, in bytes of the whole base and of the whole result. `starts` says where the plan's
-    /// documents begin in the base.
-    fn extents(&self, starts: &[usize], document: &DocumentProof, difference: &Difference) -> Extents {
+    /// documents begin in the base. A claim that replaces something has all the lines of that, however small the difference.
+    fn extents(
+        &self,
+        starts: &[usize],
+        document: &DocumentProof,
+        difference: &Difference,
+        claim: Option<&Claim>,
+    ) -> Extents {
         let old = document.before.and_then(|i| self.base.get(i));
         let new = document.after.and_then(|i| self.result.get(i));
         let Some(old) = old else { return Extents::default() };
@@ -370,7 +377,11 @@ impl Prover<'_> {
             return Extents { before: Vec::from([own]), ..Extents::default() };
         };
         let sides = (Side { text: old.text, tree: &old.tree }, Side { text: &new.text, tree: &new.tree });
-        let mut extents = extent::of(difference, sides.0, sides.1);
+        let rewritten = match claim {
+            Some(Claim { act: Act::Replace { path, .. }, within: None, .. }) => Some(path.segments().len()),
+            _ => None,
+        };
+        let mut extents = extent::of(difference, rewritten, sides.0, sides.1);
         let shift = |lines: &mut Vec<Range<usize>>, by: usize| {
             for line in lines {
                 *line = line.start + by..line.end + by;
@@ -382,7 +393,7 @@ impl Prover<'_> {
             extents.before.extend(extent::at(sides.0, &path));
             extents.after.extend(extent::at(sides.1, &path));
         }
-        for lines in [&mut extents.before, &mut extents.near_before] {
+        for lines in [&mut extents.before, &mut extents.near_before, &mut extents.loose] {
             shift(lines, start);
         }
         for lines in [&mut extents.after, &mut extents.near_after] {
@@ -392,16 +403,17 @@ impl Prover<'_> {
     }
 
     /// Outside the lines of the departures, base and result must be the same bytes.
-    fn bytes(&mut self, result: &str, proof: &Proof) {
+    fn bytes(&mut self, result: &str, claims: &[Claim], proof: &Proof) {
         let (base, starts) = self.overlay.plan.unpatched();
         let mut old = Marked { text: &base, ..Marked::default() };
         let mut new = Marked { text: result, ..Marked::default() };
         for document in &proof.documents {
-            let all = document.departures.iter().map(|d| &d.difference);
-            for difference in all.chain(document.undocumented.iter().map(|u| &u.difference)) {
-                let extents = self.extents(&starts, document, difference);
+            let all = document.departures.iter().map(|d| (&d.difference, claims.get(d.claim)));
+            for (difference, claim) in all.chain(document.undocumented.iter().map(|u| (&u.difference, None))) {
+                let extents = self.extents(&starts, document, difference, claim);
                 old.departing.extend(extents.before);
                 old.near.extend(extents.near_before);
+                old.loose.extend(extents.loose);
                 new.departing.extend(extents.after);
                 new.near.extend(extents.near_after);
             }

@@ -1,0 +1,305 @@
+//! Whatever is built is proven, and nothing else: the edits written down under `tests/data/edit`, and edits of every real manifest, each as
+//! a patch that is built and verified. A proof that refuses a right result is as wrong as one that passes a wrong one.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test reads its cases, and may fail")]
+
+#[path = "support/mod.rs"]
+mod support;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use overlay::build::build;
+use overlay::config::{Date, Findings};
+use overlay::diag::{Diagnostic, Source, render};
+use overlay::layer::manifest;
+use overlay::layer::plan::{Plan, Planned, Scoped};
+use overlay::layer::root::Root;
+use overlay::patch::Patch;
+use overlay::subject::Subject;
+use overlay::verify::overlay::{Overlay, report, touches};
+use overlay::yaml::load::load_text;
+use overlay::yaml::stream;
+use overlay::yaml::tree::Tree;
+use serde_json::{Value, json};
+
+/// An overlay that findings can be told of; what it stands on is never looked at.
+fn any_subject() -> Subject {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = root.join("overlays/nik-debian");
+    let root = Root::find(&folder, Some(root), root).unwrap();
+    Subject::open(&root, &folder, &mut Findings::new()).unwrap()
+}
+
+/// The documents of a manifest as a plan with one patch; `None` where it is no manifest.
+fn plan(text: &str, patch: &str) -> Option<Plan> {
+    let source = Source::new("base.yaml", text);
+    let mut plan = Plan { files: vec![Arc::clone(&source)], ..Plan::default() };
+    let mut identities = manifest::read(&source, &mut Findings::new())?.into_iter().map(|e| e.identity);
+    for piece in stream::split(&source.text) {
+        let own = piece.marker.map_or(piece.range.start, |m| m.start)..piece.range.end;
+        let identity = if piece.content { identities.next() } else { None };
+        plan.documents.push(Planned { file: 0, range: piece.range, own, identity });
+    }
+    let mut findings = Findings::new();
+    let patch = Patch::read(&Source::new("p.yaml", patch), &mut findings);
+    let patch = patch.unwrap_or_else(|| panic!("{}", told(findings.iter())));
+    plan.patches.push(Scoped { patch: Arc::new(patch), scope: 0..plan.documents.len() });
+    Some(plan)
+}
+
+fn told<'d>(findings: impl Iterator<Item = &'d Diagnostic>) -> String {
+    findings.map(|finding| render::full(finding, render::Dress::Plain)).collect()
+}
+
+/// A patch of one operation.
+fn patch(target: &Value, operation: &Value) -> String {
+    format!(
+        "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: s\nwhy: w\nchanges:\n  - target: {target}\n    \
+         patch:\n      - {operation}\n"
+    )
+}
+
+fn overlay<'a>(subject: &'a Subject, plan: &'a Plan) -> Overlay<'a> {
+    let today = Date::new(2026, 12, 1).unwrap();
+    Overlay { folder: "o", layer: &subject.layer, plan, images: &[], today }
+}
+
+/// What verify has to object to a result.
+fn objections(subject: &Subject, plan: &Plan, result: &str) -> Vec<Diagnostic> {
+    let report = report(&overlay(subject, plan), Some(result), Findings::new());
+    report.findings.into_iter().filter(Diagnostic::is_error).collect()
+}
+
+/// Builds and verifies. `None` where the build refuses; else the result, or what verify has to object to it.
+fn verified(subject: &Subject, plan: &Plan) -> Option<Result<String, String>> {
+    let built = build(plan, &[], &mut Findings::new())?.text;
+    let errors = objections(subject, plan, &built);
+    Some(if errors.is_empty() { Ok(built) } else { Err(format!("{}\n-- built\n{built}", told(errors.iter()))) })
+}
+
+/// The text of a case, which writes with signs what cannot be seen.
+fn plain(text: &str) -> String {
+    let text = text.replace("(BOM)", "\u{feff}").replace("(CR)", "\r").replace("(SP)", " ").replace("(TAB)", "\t");
+    let text = text.replace("(BLANK)", "");
+    text.strip_suffix("(END)\n").map_or(text.clone(), str::to_owned)
+}
+
+/// A case's document as a manifest, where it can be one by a few lines before it.
+fn manifest_of(before: &str) -> Option<String> {
+    let line_break = if before.contains("\r\n") { "\r\n" } else { "\n" };
+    let head = ["apiVersion: v1", "kind: X", "metadata: {name: x}", ""].join(line_break);
+    let starts_well = before.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '#' | '"' | '\''));
+    let text = format!("{head}{before}");
+    let is_mapping = load_text(&text).is_ok_and(|loaded| loaded.value.get("kind") == Some(&json!("X")));
+    (starts_well && is_mapping && !before.contains("\n---")).then_some(text)
+}
+
+#[test]
+fn every_edit_that_is_written_down_is_proven() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/edit");
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "txt"));
+    paths.sort();
+    let subject = any_subject();
+    let (mut count, mut complaints) = (0, String::new());
+    for path in paths {
+        let text = fs::read_to_string(&path).unwrap();
+        for case in text.split("\n### ").map(|case| case.trim_start_matches("### ")) {
+            let (name, body) = case.split_once('\n').unwrap();
+            let Some((operation, rest)) = body.split_once(">>> before\n") else { panic!("{name}") };
+            let Some((before, _)) = rest.split_once(">>> after\n") else { continue };
+            let mut operation = load_text(operation).unwrap().value;
+            operation.as_object_mut().unwrap().remove("spelled");
+            let Some(base) = manifest_of(&plain(before)).filter(|_| operation.get("op").is_some()) else { continue };
+            let Some(plan) = plan(&base, &patch(&json!({"kind": "X"}), &operation)) else { continue };
+            let Some(result) = verified(&subject, &plan) else { continue };
+            count += 1;
+            if let Err(objection) = result {
+                write!(complaints, "### {name}\n{operation}\n-- base\n{base}\n{objection}\n").unwrap();
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{complaints}");
+    assert!(count >= 120, "only {count} cases");
+}
+
+const HEAD: &str = "apiVersion: v1\nkind: X\nmetadata: {name: x}\n";
+
+/// Documents, each with operations on it that must build and be proven.
+const OPERATIONS: &[(&str, &[&str])] = &[
+    (
+        "m: &m {x: \"0\", k: v}\ndata:\n  <<: *m\n  x: \"1\"\n",
+        &[
+            "{op: replace, path: /m, value: {}}",
+            "{op: add, path: /m/new, value: z}",
+            "{op: remove, path: /m/k}",
+            "{op: replace, path: /data, value: {}}",
+            "{op: replace, path: /data/k, value: w}",
+        ],
+    ),
+    ("data:\n  x: \"1\"\n", &["{op: remove, path: /data/x}", "{op: add, path: /data/w, value: \"1\"}"]),
+    ("data:\n  x: \"1\"\n", &["{op: remove, path: /data/x}\n      - {op: add, path: /data/w, value: \"1\"}"]),
+    ("l:\n- q\n", &["{op: remove, path: /l/0}\n      - {op: add, path: /l/-, value: z}"]),
+    (
+        "data:\n  x: \"1\"\n",
+        &["{op: replace, path: \"\", value: {apiVersion: v1, kind: X, metadata: {name: x}, data: {x: \"9\"}}}"],
+    ),
+    (
+        "l:\n  - name: b\n    v: 2\n  # - name: commented\n  #   v: 3\n# about m\nm:\n  k: 1\n  # tail of m\n\nnn: 1\n",
+        &["{op: remove, path: /m}", "{op: remove, path: \"/l/0/name\"}"],
+    ),
+    (
+        "e:\n- name: a\n  valueFrom: {k: v}\n- name: b\n  value: c\n",
+        &["{op: replace, path: \"/e/[name=a]\", value: {name: a, value: json}}"],
+    ),
+    (
+        "a: [p, q]\nb: {p: 1, q: 2} # why\n",
+        &[
+            "{op: add, path: /a/-, value: r}",
+            "{op: add, path: /a/0, value: r}",
+            "{op: remove, path: /a/1}",
+            "{op: add, path: /b/r, value: 3}",
+            "{op: remove, path: /b/p}",
+            "{op: replace, path: /b/p, value: 3}",
+        ],
+    ),
+];
+
+#[test]
+fn edits_that_share_lines_with_what_stays_are_proven() {
+    let subject = any_subject();
+    let mut complaints = String::new();
+    for (base, operations) in OPERATIONS {
+        for operation in *operations {
+            let text = format!(
+                "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: s\nwhy: w\nchanges:\n  - target: {{kind: X}}\n    \
+                 patch:\n      - {operation}\n"
+            );
+            let plan = plan(&format!("{HEAD}{base}"), &text).unwrap();
+            match verified(&subject, &plan) {
+                Some(Ok(_)) => {}
+                Some(Err(objection)) => write!(complaints, "### {operation}\n-- base\n{base}\n{objection}\n").unwrap(),
+                None => write!(complaints, "### {operation}\n-- base\n{base}\nthe build refuses\n").unwrap(),
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{complaints}");
+}
+
+/// Numbers from a fixed seed (Marsaglia's xorshift).
+struct Dice(u64);
+
+impl Dice {
+    fn new(seed: &str) -> Dice {
+        Dice(seed.bytes().fold(0x9E37_79B9_7F4A_7C15, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01B3)) | 1)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % u64::try_from(limit).unwrap()).unwrap()
+    }
+}
+
+/// The paths of all that is below the top of a value, and what is there.
+fn places(value: &Value) -> Vec<(String, &Value)> {
+    let mut found = Vec::new();
+    let mut open = vec![(String::new(), value)];
+    while let Some((path, value)) = open.pop() {
+        let escaped = |key: &str| match key.replace('~', "~0").replace('/', "~1") {
+            star if star == "*" => "~3".to_owned(),
+            key => key.strip_prefix('[').map_or(key.clone(), |rest| format!("~2{rest}")),
+        };
+        match value {
+            Value::Object(map) => open.extend(map.iter().map(|(k, v)| (format!("{path}/{}", escaped(k)), v))),
+            Value::Array(items) => open.extend(items.iter().enumerate().map(|(i, v)| (format!("{path}/{i}"), v))),
+            _ => {}
+        }
+        if !path.is_empty() {
+            found.push((path, value));
+        }
+    }
+    found
+}
+
+/// An operation that fits a place, spelled in one of several ways.
+fn operation(path: &str, there: &Value, dice: &mut Dice) -> String {
+    let text = ["\"new\"", "new", "'new'", "|\n          new\n          text\n", "{made: up, of: [two, keys]}"];
+    let block = "\n          made: up # of\n          of:\n          - two\n          - keys\n";
+    let value = if dice.below(5) == 0 { block } else { text[dice.below(text.len())] };
+    let write = |op: &str, path: String| format!("op: {op}\n        path: {}\n        value: {value}", json!(path));
+    match (there, dice.below(4)) {
+        (_, 0) => format!("op: remove\n        path: {}", json!(path)),
+        (Value::Object(_), 1..3) => write("add", format!("{path}/added")),
+        (Value::Array(items), 1..3) => write("add", format!("{path}/{}", dice.below(items.len() + 1))),
+        _ => write("replace", path.to_owned()),
+    }
+}
+
+/// Changes a result in two places: in a scalar, and by a comment on a line that no patch touches. What nobody finds is
+/// a complaint.
+fn unseen(subject: &Subject, plan: &Plan, built: &str, dice: &mut Dice) -> Option<String> {
+    let tree = Tree::parse(built).unwrap();
+    let scalars: Vec<_> = tree.nodes().filter(|(_, node)| node.style().is_some() && !node.span.is_empty()).collect();
+    let (_, scalar) = scalars[dice.below(scalars.len())];
+    let mut other = built.to_owned();
+    other.replace_range(scalar.span.clone(), "\"tampered with\"");
+    if other != built && objections(subject, plan, &other).is_empty() {
+        return Some(format!("nobody sees what was tampered with\n{other}"));
+    }
+    let touched = touches(&overlay(subject, plan), built).unwrap();
+    let lines: Vec<usize> = built.match_indices('\n').map(|(at, _)| at + 1).collect();
+    let at = lines[dice.below(lines.len())];
+    if touched.iter().flat_map(|touch| &touch.after).any(|lines| lines.contains(&at) || lines.end == at) {
+        return None;
+    }
+    let mut other = built.to_owned();
+    other.insert_str(at, "# said besides\n");
+    objections(subject, plan, &other).is_empty().then(|| format!("nobody sees the comment\n{other}"))
+}
+
+#[test]
+fn random_edits_of_every_real_manifest_are_proven_and_what_is_done_to_the_results_is_found() {
+    let subject = any_subject();
+    let (mut count, mut complaints) = (0, String::new());
+    for (name, text) in support::manifests() {
+        let mut dice = Dice::new(&name);
+        for piece in stream::split(&text).into_iter().filter(|piece| piece.content) {
+            let text = piece.text(&text);
+            let Ok(loaded) = load_text(text) else { continue };
+            let found = places(&loaded.value);
+            let mut inner = found.iter().filter(|(path, _)| !["/apiVersion", "/kind"].contains(&path.as_str()));
+            if inner.next().is_none() {
+                continue;
+            }
+            for _ in 0..2 {
+                let operations: Vec<String> = (0..=dice.below(3))
+                    .map(|_| {
+                        let (path, there) = &found[dice.below(found.len())];
+                        operation(path, there, &mut dice)
+                    })
+                    .collect();
+                let operations = operations.join("\n      - ");
+                let patch = format!(
+                    "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: s\nwhy: w\nchanges:\n  - target: \
+                     {{kind: '?*'}}\n    patch:\n      - {operations}\n"
+                );
+                let Some(plan) = plan(text, &patch) else { continue };
+                let Some(result) = verified(&subject, &plan) else { continue };
+                count += 1;
+                let complaint = match result {
+                    Ok(built) => unseen(&subject, &plan, &built, &mut dice),
+                    Err(objection) => Some(objection.chars().take(1500).collect()),
+                };
+                if let Some(complaint) = complaint {
+                    write!(complaints, "### {name}\n{operations}\n-- base\n{text}\n{complaint}\n").unwrap();
+                }
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{complaints}");
+    println!("{count} patches on real manifests were built and proven");
+}
