@@ -188,9 +188,9 @@ impl Holder<'_, '_> {
         if part.is_none() && self.is_left_out(entry) {
             finding = finding.note("Upstream has this document, and `keep` of the base leaves it out.");
         }
-        let folder = &self.prover.overlay.layer.bases().first().map_or(String::new(), |b| b.folder.name.clone());
+        let folder = self.prover.overlay.folder;
         let help = format!(
-            "Take it back in {file}, write a patch for it, or let `overlay adopt {file} --base {folder}` write one."
+            "Take it back in {file}, write a patch for it, or let `overlay adopt {file} --into {folder}` write one."
         );
         self.prover.findings.add(finding.help(help));
     }

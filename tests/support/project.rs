@@ -26,9 +26,14 @@ impl Project {
     pub(crate) fn own() -> Project {
         let project = Project::new([]);
         for folder in ["base", "overlays"] {
-            copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &project.path(folder));
+            project.copy_own(folder, folder);
         }
         project
+    }
+
+    /// Lays a folder of this project out at another place.
+    pub(crate) fn copy_own(&self, folder: &str, to: &str) {
+        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &self.path(to));
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
