@@ -1,20 +1,17 @@
 //! Adopts every manifest of the corpus after random edits, and reads what comes of it.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may read files, and fail")]
 
+#[path = "support/project.rs"]
+mod project;
 mod support;
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use overlay::adopt::{Adoption, adopt};
-use overlay::build;
 use overlay::config::Findings;
 use overlay::diag::Source;
 use overlay::layer::digest;
 use overlay::layer::manifest;
-use overlay::layer::plan::{Plan, Planned, Scoped};
-use overlay::patch::Patch;
-use overlay::yaml::stream;
+use project::Project;
 use serde_json::{Value, json};
 
 /// Numbers from a fixed seed (Marsaglia's xorshift).
@@ -31,18 +28,6 @@ impl Dice {
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 % u64::try_from(limit).unwrap()).unwrap()
     }
-}
-
-/// The documents of a manifest as a plan without patches.
-fn plan(source: &Arc<Source>) -> Plan {
-    let mut plan = Plan { files: vec![Arc::clone(source)], ..Plan::default() };
-    let mut identities = manifest::read(source, &mut Findings::new()).unwrap().into_iter().map(|e| e.identity);
-    for piece in stream::split(&source.text) {
-        let own = piece.marker.map_or(piece.range.start, |m| m.start)..piece.range.end;
-        let identity = if piece.content { identities.next() } else { None };
-        plan.documents.push(Planned { file: 0, range: piece.range, own, identity });
-    }
-    plan
 }
 
 /// Changes a document in one random place below what tells its identity.
@@ -97,38 +82,61 @@ fn edit(value: &mut Value, dice: &mut Dice, number: usize) {
     }
 }
 
+/// Findings of a report: the codes of its errors, each once, and how many departures belong to no patch.
+fn judged(report: &str) -> (BTreeSet<String>, usize) {
+    let report: Value = serde_json::from_str(report).unwrap();
+    let overlay = &report["overlays"][0];
+    let findings = overlay["findings"].as_array().unwrap().iter();
+    let errors = findings.filter(|finding| finding["severity"] == "error");
+    let codes = errors.map(|finding| finding["code"].as_str().unwrap().to_owned()).collect();
+    let missing = overlay["against"]["missing"].as_array().map_or(0, Vec::len);
+    (codes, overlay["undocumented"].as_array().unwrap().len() + missing)
+}
+
+/// The content digests of a manifest's documents, in order.
+fn digests(text: &str) -> Vec<String> {
+    let source = Source::new("manifest", text);
+    let entries = manifest::read(&source, &mut Findings::new()).unwrap();
+    entries.iter().map(|entry| digest::content(&entry.value)).collect()
+}
+
+/// Adopts a copy of the base with so many edits, and holds what comes of it against the copy.
+fn round_trip(project: &Project, documents: &[Value], name: &str, edits: usize) {
+    let mut dice = Dice::new(&format!("{name} {edits}"));
+    let mut copy = documents.to_vec();
+    for number in 0..edits {
+        let document = dice.below(copy.len());
+        edit(&mut copy[document], &mut dice, number);
+    }
+    let copy = copy.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
+    project.write("copy.json", &copy);
+    let overlay = format!("overlays/e{edits}");
+    let adopted = project.run(&["adopt", "copy.json", "--base", "base/b", "--to", &overlay]);
+    assert_eq!(adopted.exit, Some(0), "{name}, {edits} edits: {}", adopted.stderr);
+
+    let built = project.output(&["build", &overlay]);
+    assert_eq!(digests(&built), digests(&copy), "{name}, {edits} edits");
+    let equal = project.run(&["diff", &overlay, "copy.json"]);
+    assert_eq!(equal.exit, Some(0), "{name}, {edits} edits: {}", equal.stdout);
+    // Every reason is still to be written, and that is all that is wrong.
+    let todo = BTreeSet::from(["patch-undocumented".to_owned()]);
+    let verified = project.run(&["verify", &overlay, "--format", "json"]);
+    assert_eq!(judged(&verified.stdout), (todo, 0), "{name}, {edits} edits");
+    let against = project.run(&["verify", &overlay, "--against", "copy.json", "--format", "json"]);
+    assert_eq!(judged(&against.stdout), (BTreeSet::new(), 0), "{name}, {edits} edits, against the copy");
+}
+
 #[test]
-fn every_manifest_is_adopted_after_random_edits_and_builds_the_copy() {
+fn every_manifest_makes_the_round_trip_after_random_edits() {
+    let base = "apiVersion: overlay/v1\nkind: Base\nname: b\nsource:\n  file: ../../upstream.yaml\n";
     for (name, text) in support::manifests() {
-        let base = Source::new(name.clone(), text);
-        let documents: Vec<Value> =
-            manifest::read(&base, &mut Findings::new()).unwrap().into_iter().map(|e| e.value).collect();
+        let project = Project::new([("base/b/base.yaml", base), ("upstream.yaml", text.as_str())]);
+        project.output(&["vendor", "base/b"]);
+        let source = Source::new(name.clone(), text);
+        let entries = manifest::read(&source, &mut Findings::new()).unwrap();
+        let documents: Vec<Value> = entries.into_iter().map(|entry| entry.value).collect();
         for edits in [1, 5, 20] {
-            let mut dice = Dice::new(&format!("{name} {edits}"));
-            let mut copy = documents.clone();
-            for number in 0..edits {
-                let document = dice.below(copy.len());
-                edit(&mut copy[document], &mut dice, number);
-            }
-            let file = copy.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
-            let file = Source::new("copy.json", file);
-            let mut findings = Findings::new();
-            let adoption = Adoption { plan: plan(&base), before: &base, file: &file, taken: HashSet::new() };
-            let adopted = adopt(adoption, &mut findings);
-            let adopted = adopted.unwrap_or_else(|| panic!("{name}, {edits} edits: {findings:?}"));
-            let mut plan = plan(&base);
-            for patch in &adopted.patches {
-                let patch = Patch::read(&Source::new(patch.path.clone(), patch.text.clone()), &mut findings).unwrap();
-                plan.patches.push(Scoped { patch: Arc::new(patch), scope: 0..plan.documents.len() });
-            }
-            let built = build::build(&plan, &[], &mut findings).unwrap();
-            let result = manifest::read(&Source::new("result", built.text), &mut findings).unwrap();
-            let digests = |values: Vec<&Value>| values.into_iter().map(digest::content).collect::<Vec<_>>();
-            assert_eq!(
-                digests(result.iter().map(|e| &e.value).collect()),
-                digests(copy.iter().collect()),
-                "{name}, {edits} edits"
-            );
+            round_trip(&project, &documents, &name, edits);
         }
     }
 }

@@ -72,9 +72,8 @@ fn same_values(placed: &Placed) -> Option<String> {
 
 fn same_new_name(placed: &Placed) -> Option<String> {
     let Act::Add(value) = &placed.operation.act else { return None };
-    let is_item = placed.operation.item == Some(placed.operation.path.segments().len());
     let name = value.get("name").and_then(Value::as_str)?;
-    (placed.level == Level::Families && is_item).then(|| format!("named {} {name}", placed.document))
+    (placed.level == Level::Families && is_item(&placed.operation)).then(|| format!("named {} {name}", placed.document))
 }
 
 fn same_item(placed: &Placed) -> Option<String> {
@@ -90,10 +89,7 @@ fn within(operation: &Operation) -> Option<String> {
 }
 
 fn last_key(path: &Path) -> Option<String> {
-    path.segments().iter().rev().find_map(|segment| match segment {
-        Segment::Key(key) if key != "-" && key.parse::<usize>().is_err() => Some(key.clone()),
-        _ => None,
-    })
+    path.segments().iter().rev().find_map(field).cloned()
 }
 
 /// Fields whose names say nothing alone.
@@ -105,12 +101,21 @@ const MAX_NAME: usize = 48;
 
 /// Names that are not taken yet.
 #[derive(Debug, Default)]
-pub(super) struct Names(pub(super) HashSet<String>);
+pub(super) struct Names {
+    taken: HashSet<String>,
+    /// The number that comes next, by the name that it goes behind.
+    next: HashMap<String, usize>,
+}
 
 impl Names {
-    /// A name for a departure, from the place of its first operation.
-    pub(super) fn of_operation(&mut self, operation: &Operation) -> String {
-        let wanted = parts(operation).into_iter().map(|part| slug(&part)).filter(|part| !part.is_empty());
+    /// Names but for those.
+    pub(super) fn without(taken: HashSet<String>) -> Names {
+        Names { taken, next: HashMap::new() }
+    }
+
+    /// A name for a departure, from the places of its operations.
+    pub(super) fn of_family(&mut self, operations: &[&Operation]) -> String {
+        let wanted = parts(operations).into_iter().map(|part| slug(&part)).filter(|part| !part.is_empty());
         self.unique(&wanted.collect::<Vec<_>>().join("-"))
     }
 
@@ -119,47 +124,65 @@ impl Names {
         let wanted: String = wanted.chars().take(MAX_NAME).collect();
         let wanted = wanted.trim_matches('-');
         let wanted = if wanted.is_empty() { "change" } else { wanted };
-        let numbered = (2_usize..).map(|number| format!("{wanted}-{number}"));
-        let name = std::iter::once(wanted.to_owned()).chain(numbered).find(|name| !self.0.contains(name));
-        let name = name.unwrap_or_default();
-        self.0.insert(name.clone());
+        let mut name = wanted.to_owned();
+        while !self.taken.insert(name.clone()) {
+            let number = self.next.entry(wanted.to_owned()).or_insert(2);
+            name = format!("{wanted}-{number}");
+            *number += 1;
+        }
         name
     }
 }
 
-/// What names a place: its field, the item that it lies in, and what is new there.
-fn parts(operation: &Operation) -> Vec<String> {
-    if let Act::Add(value) = &operation.act {
-        if let Some(name) = value.get("name").and_then(Value::as_str) {
-            return vec![name.to_owned()];
-        }
-        if let Value::Object(map) = value
-            && let (1, Some(key)) = (map.len(), map.keys().next())
-            && last_key(&operation.path).is_some_and(|key| BARE.contains(&key.as_str()))
-        {
-            return vec![end_of(key)];
-        }
+/// What names a departure: what is new there, or the field, with the item that it lies in where all lie in one.
+fn parts(operations: &[&Operation]) -> Vec<String> {
+    let Some(first) = operations.first() else { return Vec::new() };
+    if let Act::Add(value) = &first.act
+        && let Some(name) = new_name(value, &first.path)
+    {
+        return vec![name];
     }
-    let mut found: Vec<String> = Vec::new();
-    for segment in operation.path.segments().iter().rev() {
-        match segment {
-            Segment::Key(key) if key == "-" || key.parse::<usize>().is_ok() => {}
-            Segment::Key(key) => {
-                let enough = found.iter().any(|part| !BARE.contains(&part.as_str()));
-                if !enough {
-                    found.push(end_of(key));
-                }
-            }
-            Segment::Select(conditions) => {
-                found.extend(conditions.first().map(|condition| condition.value.clone()));
-                break;
-            }
-            Segment::Item(_) | Segment::Each => {}
-        }
+    if let (Act::Remove { was }, true) = (&first.act, is_item(first))
+        && let Some(name) = was.get("name").and_then(Value::as_str)
+    {
+        return vec!["without".to_owned(), name.to_owned()];
     }
-    found.truncate(3);
-    found.reverse();
-    found
+    let keys: Vec<&String> = first.path.segments().iter().rev().filter_map(field).collect();
+    let telling = keys.iter().find(|key| !BARE.contains(&key.as_str())).or(keys.first());
+    let item = selected(&first.path).filter(|item| operations.iter().all(|o| selected(&o.path) == Some(item)));
+    item.into_iter().map(str::to_owned).chain(telling.map(|key| end_of(key))).collect()
+}
+
+/// What a new value is called by itself: its name, or its one key where the field that it lies in says nothing.
+fn new_name(value: &Value, path: &Path) -> Option<String> {
+    let named = value.get("name").and_then(Value::as_str).map(str::to_owned);
+    let is_bare = || last_key(path).is_some_and(|key| BARE.contains(&key.as_str()));
+    let only_key = || match value {
+        Value::Object(map) if map.len() == 1 && is_bare() => map.keys().next().map(|key| end_of(key)),
+        _ => None,
+    };
+    named.or_else(only_key)
+}
+
+/// Whether an operation is about an item of a list, and not about something in it.
+fn is_item(operation: &Operation) -> bool {
+    operation.item == Some(operation.path.segments().len())
+}
+
+/// A segment that is a field of a mapping.
+fn field(segment: &Segment) -> Option<&String> {
+    match segment {
+        Segment::Key(key) if key != "-" && key.parse::<usize>().is_err() => Some(key),
+        _ => None,
+    }
+}
+
+/// What selects the innermost item with a name on a path.
+fn selected(path: &Path) -> Option<&str> {
+    path.segments().iter().rev().find_map(|segment| match segment {
+        Segment::Select(conditions) => conditions.first().map(|condition| condition.value.as_str()),
+        _ => None,
+    })
 }
 
 /// The part of a key behind its domain: `sync-wave` of `example.org/sync-wave`.
@@ -199,13 +222,14 @@ mod tests {
             operations.map(|operation| Placed { document: 0, level: Level::Families, operation }).collect();
         let mut names = Names::default();
         let families = families(&placed);
-        families.iter().map(|f| (names.of_operation(&placed[f[0]].operation), f.len())).collect()
+        let family = |f: &Vec<usize>| f.iter().map(|&index| &placed[index].operation).collect::<Vec<_>>();
+        families.iter().map(|f| (names.of_family(&family(f)), f.len())).collect()
     }
 
     #[test]
     fn the_same_change_in_two_places_is_one_departure() {
         let pod = |image: &str| json!({"spec": {"containers": [{"name": "a", "image": image}], "initContainers": [{"name": "b", "image": image}]}});
-        assert_eq!(named(&pod("registry.example/x:1"), &pod("registry.example/x:2")), [("a-image".to_owned(), 2)]);
+        assert_eq!(named(&pod("registry.example/x:1"), &pod("registry.example/x:2")), [("image".to_owned(), 2)]);
     }
 
     #[test]
@@ -217,6 +241,19 @@ mod tests {
     }
 
     #[test]
+    fn an_item_that_goes_is_what_the_result_is_without() {
+        let mounts = |names: &[&str]| json!({"volumeMounts": names.iter().map(|n| json!({"name": n, "mountPath": format!("/{n}")})).collect::<Vec<_>>()});
+        assert_eq!(named(&mounts(&["a", "b"]), &mounts(&["a"])), [("without-b".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn a_name_that_is_taken_gets_a_number() {
+        let mut names = Names::without(HashSet::from(["a".to_owned(), "a-3".to_owned()]));
+        let given = ["a", "a", "a-2", "", "b"].map(|wanted| names.unique(wanted));
+        assert_eq!(given, ["a-2", "a-4", "a-2-2", "change", "b"]);
+    }
+
+    #[test]
     fn places_below_one_item_are_one_departure_and_others_have_their_own_names() {
         let before =
             json!({"metadata": {"name": "n"}, "volumes": [{"name": "cni", "hostPath": {"path": "/a", "type": "x"}}]});
@@ -224,7 +261,7 @@ mod tests {
             "volumes": [{"name": "cni", "hostPath": {"path": "/b", "type": "y"}}], "nodeSelector": {"a": "b", "c": "d"}});
         assert_eq!(
             named(&before, &after),
-            [("wave".to_owned(), 1), ("cni-host-path-path".to_owned(), 2), ("node-selector".to_owned(), 1)]
+            [("wave".to_owned(), 1), ("cni-host-path".to_owned(), 2), ("node-selector".to_owned(), 1)]
         );
     }
 }

@@ -6,6 +6,7 @@
 
 mod comments;
 mod family;
+mod names;
 mod operations;
 mod write;
 
@@ -22,7 +23,6 @@ use crate::layer::digest;
 use crate::layer::manifest::{self, Entry};
 use crate::layer::plan::{Plan, Scoped};
 use crate::patch::Patch;
-use crate::resource::Identity;
 use comments::Comments;
 use family::{Names, Placed, families, slug};
 use operations::{Act, Level, Operation, operations};
@@ -103,6 +103,8 @@ struct Adopter<'a> {
     pairs: Vec<(Option<usize>, Option<usize>)>,
     /// By the index of a pair.
     levels: Vec<Level>,
+    /// The targets that were found, by the index of a pair.
+    targets: HashMap<usize, Value>,
     /// Which pairs each patch is about, by the patch's name.
     about: HashMap<String, Vec<usize>>,
 }
@@ -121,13 +123,14 @@ impl<'a> Adopter<'a> {
             after,
             pairs,
             levels,
+            targets: HashMap::new(),
             about: HashMap::new(),
         }
     }
     /// Writes the patches at the present levels.
     fn write(&mut self, findings: &mut Findings) -> Option<Adopted> {
         self.about.clear();
-        let mut names = Names(self.taken.clone());
+        let mut names = Names::without(self.taken.clone());
         let placed = self.placed();
         let mut patches = Vec::new();
         for family in families(&placed) {
@@ -161,8 +164,8 @@ impl<'a> Adopter<'a> {
     }
 
     fn patch(&mut self, members: &[&Placed], names: &mut Names, findings: &mut Findings) -> Option<Vec<File>> {
-        let Some(first) = members.first() else { return Some(Vec::new()) };
-        let name = names.of_operation(&first.operation);
+        let operations: Vec<&Operation> = members.iter().map(|placed| &placed.operation).collect();
+        let name = names.of_family(&operations);
         let mut comments: Vec<String> = Vec::new();
         let mut changes: Vec<(usize, Change<'_>)> = Vec::new();
         for Placed { document, operation, .. } in members {
@@ -197,8 +200,9 @@ impl<'a> Adopter<'a> {
         if gone.is_empty() {
             return Some(Vec::new());
         }
-        let target = |index: &usize| Some(Change { target: self.target(*index, findings)?, operations: Vec::new() });
-        let changes: Option<Vec<Change<'_>>> = gone.iter().map(target).collect();
+        let mut target =
+            |index: &usize| Some(Change { target: self.target(*index, findings)?, operations: Vec::new() });
+        let changes: Option<Vec<Change<'_>>> = gone.iter().map(&mut target).collect();
         let summary = match gone.as_slice() {
             [one] => format!("Leave out {}", self.name(*one)),
             _ => format!("Leave out {} documents", gone.len()),
@@ -223,11 +227,15 @@ impl<'a> Adopter<'a> {
         .collect()
     }
 
-    fn target(&self, pair: usize, findings: &mut Findings) -> Option<Value> {
-        let documents: Vec<(Identity, &Value)> =
-            self.before.iter().map(|entry| (entry.identity.clone(), &entry.value)).collect();
-        let target = self.pairs.get(pair).and_then(|pair| write::target(&documents, pair.0?));
-        if target.is_none() {
+    /// The target that means the document of a pair alone, found once.
+    fn target(&mut self, pair: usize, findings: &mut Findings) -> Option<Value> {
+        if let Some(target) = self.targets.get(&pair) {
+            return Some(target.clone());
+        }
+        let target = self.pairs.get(pair).and_then(|pair| write::target(&self.before, pair.0?));
+        if let Some(target) = &target {
+            self.targets.insert(pair, target.clone());
+        } else {
             let message = format!("no target means {} alone, so that no patch can be written for it", self.name(pair));
             let help = "Two documents of the base have one identity. Leave one out by `keep` in base.yaml.";
             findings.add(Diagnostic::new(Code::TargetCount, message).help(help));
@@ -258,9 +266,9 @@ impl<'a> Adopter<'a> {
             Act::Remove { .. } => "Take out",
             Act::Move { .. } => "Move",
         };
-        let place = &first.operation.path;
+        let place = place(&first.operation);
         let what = match members.len() {
-            1 => place.to_string(),
+            1 => place,
             count => format!("{place} and {} more {}", count - 1, if count == 2 { "place" } else { "places" }),
         };
         format!("{verb} {what} in {}", self.name(first.document))
@@ -323,6 +331,18 @@ impl<'a> Adopter<'a> {
         Diagnostic::new(Code::EditRefused, message)
             .note("Nothing was written.")
             .help("Say with what follows why the last try failed, or write the patch by hand.")
+    }
+}
+
+/// Where an operation is; of an item that comes into a list, which one and which list.
+fn place(operation: &Operation) -> String {
+    let segments = operation.path.segments().len();
+    match &operation.act {
+        Act::Add(value) if operation.item == Some(segments) => {
+            let name = value.get("name").and_then(Value::as_str);
+            format!("{} to {}", name.unwrap_or("an item"), operation.path.first(segments - 1))
+        }
+        _ => operation.path.to_string(),
     }
 }
 

@@ -4,12 +4,13 @@
 //! the innermost first: what goes, and then, from the first item to the last, what is new or stands elsewhere. Each
 //! operation is made on a copy at once, so that its path names what is there when its turn comes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 
+use super::names::ListNames;
 use crate::change::{Action, Change, New, apply_edits};
-use crate::diff::{Difference, Item, Step, What, diff_values, keyed};
+use crate::diff::{Difference, Item, Step, What, diff_values};
 use crate::embedded::{self, Language};
 use crate::patch::path::{Path, Segment};
 
@@ -65,7 +66,7 @@ pub(super) struct Operation {
 
 /// The operations that make `after` of `before`; `None` where this level has none that do.
 pub(super) fn operations(before: &Value, after: &Value, level: Level) -> Option<Vec<Operation>> {
-    let mut maker = Maker { now: before.clone(), after, out: Vec::new(), inside: false };
+    let mut maker = Maker::new(before.clone(), after, false);
     if level == Level::Top {
         maker.top(before);
     } else {
@@ -92,6 +93,8 @@ enum Id {
 
 struct Maker<'v> {
     now: Value,
+    /// How the items of its lists are called.
+    names: ListNames,
     after: &'v Value,
     out: Vec<Operation>,
     /// Whether the value is that of an embedded text, which embeds nothing further.
@@ -101,7 +104,11 @@ struct Maker<'v> {
 /// An embedded text: where it is before and after, and its language.
 type Text = (Vec<String>, Vec<String>, Language);
 
-impl Maker<'_> {
+impl<'v> Maker<'v> {
+    fn new(now: Value, after: &'v Value, inside: bool) -> Maker<'v> {
+        Maker { now, names: ListNames::default(), after, out: Vec::new(), inside }
+    }
+
     fn follow(&mut self, differences: Vec<Difference>, level: Level) {
         let mut lists: BTreeMap<Vec<String>, ListEdit> = BTreeMap::new();
         let mut rest = Vec::new();
@@ -175,14 +182,14 @@ impl Maker<'_> {
 
     /// A difference that is not one of a list's items.
     fn value(&mut self, path: &[String], place: Vec<String>, what: &What) {
-        let (keyed, stable) = keyed(&self.now, path);
+        let (keyed, stable) = self.keyed(path);
         let act = match what {
             What::Added(value) => Act::Add(value.clone()),
             What::Removed(was) => Act::Remove { was: was.clone() },
             What::Replaced { before, after } => Act::Replace { was: before.clone(), value: after.clone() },
             What::Moved { .. } => return,
         };
-        put(&mut self.now, path, &act);
+        self.put(path, &act);
         let place = (!matches!(act, Act::Remove { .. })).then_some(place);
         let item = innermost_item(&self.now, path);
         self.out.push(Operation { act, path: keyed, within: None, item, stable, place });
@@ -195,9 +202,9 @@ impl Maker<'_> {
         };
         let inner = (!self.inside).then(|| inner_operations(*language, old, new)).flatten();
         let Some(inner) = inner else { return self.set(path, after) };
-        let (keyed, stable) = keyed(&self.now, path);
+        let (keyed, stable) = self.keyed(path);
         let value = Value::String(new.clone());
-        put(&mut self.now, path, &Act::Replace { was: Value::Null, value });
+        self.put(path, &Act::Replace { was: Value::Null, value });
         self.out.extend(inner.into_iter().map(|operation| Operation {
             within: Some((keyed.clone(), *language)),
             stable: stable && operation.stable,
@@ -211,15 +218,16 @@ impl Maker<'_> {
         let Some(Value::Array(old)) = at(&self.now, path) else { return };
         let mut order: Vec<Id> = (0..old.len()).map(Id::Old).collect();
         let wanted = edit.order(old.len(), items.len());
-        for &gone in &edit.removed {
-            let Some(index) = order.iter().position(|id| *id == Id::Old(gone)) else { continue };
+        let moved: HashSet<usize> = edit.moved.iter().map(|(from, _)| *from).collect();
+        // They go from the first to the last, and those before are gone already.
+        for (before, &gone) in edit.removed.iter().enumerate() {
+            let index = gone - before.min(gone);
             let was = at(&self.now, &with(path, index)).cloned().unwrap_or_default();
             self.item(path, index, Act::Remove { was }, None);
-            order.remove(index);
         }
+        order.retain(|id| !matches!(id, Id::Old(gone) if edit.removed.binary_search(gone).is_ok()));
         for (to, id) in wanted.iter().enumerate() {
-            let stays = |id: &Id| matches!(id, Id::Old(from) if !edit.moved.iter().any(|(moved, _)| moved == from));
-            if stays(id) {
+            if matches!(id, Id::Old(from) if !moved.contains(from)) {
                 continue;
             }
             let place = Some(with(&edit.after, to));
@@ -247,34 +255,83 @@ impl Maker<'_> {
         }
     }
 
+    /// A plain path in keyed form, and whether no index is left in it.
+    fn keyed(&mut self, path: &[String]) -> (Path, bool) {
+        let mut here = Some(&self.now);
+        let mut keys: Vec<&str> = Vec::new();
+        let mut out = Path::default();
+        let mut stable = true;
+        for (depth, token) in path.iter().enumerate() {
+            let segment = if let Some(Value::Array(items)) = here {
+                let list = path.get(..depth).unwrap_or_default();
+                token.parse().ok().and_then(|index| self.names.selector(list, &keys, items, index))
+            } else {
+                keys.push(token);
+                Some(Segment::Key(token.clone()))
+            };
+            stable &= segment.is_some();
+            out.push(segment.unwrap_or_else(|| Segment::Key(token.clone())));
+            here = here.and_then(|value| child(value, token));
+        }
+        (out, stable)
+    }
+
+    /// Makes an operation on the value, and has the names of the items follow.
+    fn put(&mut self, path: &[String], act: &Act) {
+        let list = |levels: usize| path.len().checked_sub(levels).and_then(|len| path.get(..len));
+        let is_list = |value: &Value, path: &[String]| at(value, path).is_some_and(Value::is_array);
+        // The item that the place is, or that has it as a field.
+        let item = match (list(1), list(2)) {
+            (Some(list), _) if is_list(&self.now, list) => Some((list, path)),
+            (Some(item), Some(list)) if is_list(&self.now, list) => Some((list, item)),
+            _ => None,
+        };
+        let comes = matches!(act, Act::Add(_)) && item.is_some_and(|(_, item)| item == path);
+        let goes = matches!(act, Act::Remove { .. }) && item.is_some_and(|(_, item)| item == path);
+        if let Some((list, item)) = item.filter(|_| !comes)
+            && let Some(item) = at(&self.now, item)
+        {
+            self.names.forget(list, item);
+        }
+        put(&mut self.now, path, act);
+        if let Some((list, item)) = item.filter(|_| !goes)
+            && let Some(item) = at(&self.now, item)
+        {
+            self.names.learn(list, item);
+        }
+        match item {
+            Some((list, item)) if item == path => self.names.drop_below(list),
+            _ => self.names.drop_below(list(1).unwrap_or_default()),
+        }
+    }
+
     /// An item that goes, or one that comes before the one at that index.
     fn item(&mut self, list: &[String], index: usize, act: Act, place: Option<Vec<String>>) {
         let (path, stable) = self.position(list, index);
         let item = Some(path.segments().len());
-        put(&mut self.now, &with(list, index), &act);
+        self.put(&with(list, index), &act);
         self.out.push(Operation { act, path, within: None, item, stable, place });
     }
 
     fn shift(&mut self, list: &[String], from: usize, to: usize, place: Option<Vec<String>>) {
-        let (source, _) = keyed(&self.now, &with(list, from));
-        let Some(Value::Array(items)) = at_mut(&mut self.now, list) else { return };
-        let moved = items.remove(from);
+        let (source, _) = self.keyed(&with(list, from));
+        let Some(moved) = at(&self.now, &with(list, from)).cloned() else { return };
+        self.put(&with(list, from), &Act::Remove { was: Value::Null });
         let (path, _) = self.position(list, to);
-        let Some(Value::Array(items)) = at_mut(&mut self.now, list) else { return };
-        items.insert(to.min(items.len()), moved);
+        self.put(&with(list, to), &Act::Add(moved));
         let item = Some(path.segments().len());
         self.out.push(Operation { act: Act::Move { from: source }, path, within: None, item, stable: false, place });
     }
 
     /// A position in a list: its item's selector, or `-` behind the last.
-    fn position(&self, list: &[String], index: usize) -> (Path, bool) {
+    fn position(&mut self, list: &[String], index: usize) -> (Path, bool) {
         match at(&self.now, list) {
             Some(Value::Array(items)) if index >= items.len() => {
-                let (mut path, stable) = keyed(&self.now, list);
+                let (mut path, stable) = self.keyed(list);
                 path.push(Segment::Key("-".to_owned()));
                 (path, stable)
             }
-            _ => keyed(&self.now, &with(list, index)),
+            _ => self.keyed(&with(list, index)),
         }
     }
 }
@@ -359,7 +416,7 @@ fn tokens(steps: &[&Step], index: impl Fn(&Item) -> Option<usize>) -> Vec<String
 fn inner_operations(language: Language, before: &str, after: &str) -> Option<Vec<Operation>> {
     let old = embedded::read(language, before).ok()?;
     let new = embedded::read(language, after).ok()?;
-    let mut maker = Maker { now: old.clone(), after: &new, out: Vec::new(), inside: true };
+    let mut maker = Maker::new(old.clone(), &new, true);
     maker.follow(diff_values(&old, &new, &|_| None), Level::Families);
     let mut text = before.to_owned();
     let mut value = old;

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::operations::{Act, Operation};
+use crate::layer::manifest::Entry;
 use crate::patch::path::Path;
-use crate::resource::{Identity, Target};
+use crate::resource::Target;
 use crate::yaml::spell::{self, Layout};
 
 /// The largest old value that `was` repeats, in bytes of JSON: beyond it, nobody would read the patch.
@@ -106,12 +107,13 @@ fn has_digest(value: &Value) -> bool {
 }
 
 /// The shortest target that means the document at `index` alone; `None` where none does.
-pub(super) fn target(documents: &[(Identity, &Value)], index: usize) -> Option<Value> {
-    let (identity, value) = documents.get(index)?;
+pub(super) fn target(documents: &[Entry], index: usize) -> Option<Value> {
+    let Entry { identity, value, .. } = documents.get(index)?;
     let part = |text: &String| (!text.is_empty()).then(|| text.clone());
     let mut target = Target { kind: part(&identity.kind), name: part(&identity.name), ..Target::default() };
     let alone = |target: &Target| {
-        target.matches(identity, value) && documents.iter().filter(|(i, v)| target.matches(i, v)).count() == 1
+        target.matches(identity, value)
+            && documents.iter().filter(|d| target.matches(&d.identity, &d.value)).count() == 1
     };
     if !alone(&target) {
         target.namespace = Some(identity.namespace.clone());

@@ -125,10 +125,15 @@ fn extend(
     let (Some(built), Some(overlay)) = (built, subject.overlay()) else { return Ok(None) };
     let held =
         crate::verify::against::report(&verify::as_overlay(&subject, context.today()), file, false, Findings::new());
-    let missing = held.findings.into_iter().filter(|finding| finding.code == Code::ClaimMissing);
-    let missing: Vec<_> = missing.collect();
-    if !missing.is_empty() {
-        findings.extend(missing);
+    // What a patch claims and the copy has otherwise, a person must decide about.
+    let contradicts = |finding: &Diagnostic| match finding.code {
+        Code::ClaimMissing => true,
+        Code::UndocumentedDeparture => finding.patch.is_some(),
+        _ => false,
+    };
+    let contradictions: Vec<_> = held.findings.into_iter().filter(contradicts).collect();
+    if !contradictions.is_empty() {
+        findings.extend(contradictions);
         return Ok(None);
     }
     let folder = subject.folder.path.clone();
@@ -191,6 +196,11 @@ fn new_folder(to: &Path) -> Result<PathBuf, Failure> {
 
 fn write(work: &Work, context: &mut Context, current: &Path) -> Result<(), Failure> {
     let Work { folder, overlay_file, adopted } = work;
+    let has_overlay = fsio::entry(&folder.join(FILE_NAME))? != Entry::Missing;
+    if has_overlay && adopted.patches.is_empty() && adopted.resources.is_empty() {
+        context.terminal.aside("nothing was written: patches explain every departure of the copy\n");
+        return Ok(());
+    }
     let files = adopted.patches.iter().chain(&adopted.resources);
     let mut writes = vec![Write { path: folder.join(FILE_NAME), bytes: overlay_file.as_bytes() }];
     writes.extend(files.clone().map(|file| Write { path: folder.join(&file.path), bytes: file.text.as_bytes() }));

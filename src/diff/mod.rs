@@ -24,7 +24,8 @@ use crate::yaml::tree::MAX_DEPTH;
 use lists::Pair;
 use names::Names;
 
-pub use path::{At, Item, Path, Step, keyed, selector};
+pub use names::ItemNames;
+pub use path::{At, Item, Path, Step, keyed};
 pub use streams::{Document, Pairing, Rename, diff_streams, pair_documents};
 
 /// One place where two values differ.

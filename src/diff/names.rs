@@ -20,13 +20,13 @@ pub(super) struct Names<'v> {
 
 struct Side<'v> {
     items: &'v [Value],
-    /// How many items each selector of any item selects; counted when first asked for.
-    counts: OnceCell<HashMap<Segment, usize>>,
+    /// Counted when first asked for.
+    names: OnceCell<ItemNames>,
 }
 
 impl<'v> Names<'v> {
     pub(super) fn new(key: Option<MergeKey>, before: &'v [Value], after: &'v [Value]) -> Self {
-        let side = |items| Side { items, counts: OnceCell::new() };
+        let side = |items| Side { items, names: OnceCell::new() };
         Names { key, before: side(before), after: side(after) }
     }
 
@@ -37,15 +37,50 @@ impl<'v> Names<'v> {
             (Some(index), _) => (&self.before, index),
             (None, index) => (&self.after, index?),
         };
-        let counts = side.counts.get_or_init(|| {
-            let mut counts = HashMap::new();
-            for selector in side.items.iter().flat_map(|item| candidates(item, self.key)) {
-                *counts.entry(selector).or_insert(0) += 1;
+        side.names.get_or_init(|| ItemNames::new(self.key, side.items)).selector(side.items.get(index)?)
+    }
+}
+
+/// What the items of a list can be called: how many of them each selector selects.
+#[derive(Debug)]
+pub struct ItemNames {
+    key: Option<MergeKey>,
+    counts: HashMap<Segment, usize>,
+}
+
+impl ItemNames {
+    fn new(key: Option<MergeKey>, items: &[Value]) -> ItemNames {
+        let mut names = ItemNames { key, counts: HashMap::new() };
+        for item in items {
+            names.learn(item);
+        }
+        names
+    }
+
+    /// The names in a list that lies at `keys` (mapping keys only).
+    pub fn of_list(keys: &[&str], items: &[Value]) -> ItemNames {
+        ItemNames::new(MergeKey::of_list(keys).or_else(|| MergeKey::common(&[], items)), items)
+    }
+
+    /// The selector that names this item of the list, and it alone.
+    pub fn selector(&self, item: &Value) -> Option<Segment> {
+        candidates(item, self.key).into_iter().find(|selector| self.counts.get(selector) == Some(&1))
+    }
+
+    /// Counts one item more.
+    pub fn learn(&mut self, item: &Value) {
+        for selector in candidates(item, self.key) {
+            *self.counts.entry(selector).or_default() += 1;
+        }
+    }
+
+    /// Counts one item less.
+    pub fn forget(&mut self, item: &Value) {
+        for selector in candidates(item, self.key) {
+            if let Some(count) = self.counts.get_mut(&selector) {
+                *count = count.saturating_sub(1);
             }
-            counts
-        });
-        let item = side.items.get(index)?;
-        candidates(item, self.key).into_iter().find(|selector| counts.get(selector) == Some(&1))
+        }
     }
 }
 

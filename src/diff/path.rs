@@ -49,7 +49,7 @@ impl Step {
 }
 
 /// The selector that names the item at that index, and it alone, in a list that lies at `keys` (mapping keys only).
-pub fn selector(keys: &[&str], list: &[Value], index: usize) -> Option<Segment> {
+fn selector(keys: &[&str], list: &[Value], index: usize) -> Option<Segment> {
     let key = MergeKey::of_list(keys).or_else(|| MergeKey::common(&[], list));
     Names::new(key, &[], list).selector(None, Some(index))
 }

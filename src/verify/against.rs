@@ -178,12 +178,14 @@ impl Holder<'_, '_> {
             (None, Some(place)) => finding.at(place, "here in the base"),
             (None, None) => finding,
         };
-        if let Some(claimed) = &odd.claimed
-            && let Some((patch, place)) = claims.get(claimed.claim).and_then(|claim| self.prover.place_of(claim))
-        {
+        let claimed = odd.claimed.as_ref().and_then(|c| Some((c, self.prover.place_of(claims.get(c.claim)?)?)));
+        if let Some((claimed, (patch, place))) = claimed {
+            let name = &patch.name.value;
             let wanted = claimed.wanted.as_ref().map_or_else(|| "nothing".to_owned(), short);
-            let note = format!("The patch {} wants {wanted} there.", patch.name.value);
-            finding = finding.note(note).related(place, "claimed here");
+            let note = format!("The patch {name} wants {wanted} there.");
+            let help = format!("Let the patch {name} say what {file} says, or bring {file} in line with it.");
+            finding = finding.note(note).related(place, "claimed here").patch(name).help(help);
+            return self.prover.findings.add(finding);
         }
         if part.is_none() && self.is_left_out(entry) {
             finding = finding.note("Upstream has this document, and `keep` of the base leaves it out.");

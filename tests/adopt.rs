@@ -1,0 +1,127 @@
+//! Adopting a copy into an overlay that is there already.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may lay out files, and fail")]
+
+#[path = "support/project.rs"]
+mod project;
+
+use std::fs;
+
+use project::Project;
+
+/// The project that cases start from, with a copy of its manifest in which these texts were replaced.
+fn project(replaced: &[(&str, &str)]) -> Project {
+    let project = Project::new([]);
+    for folder in ["base", "overlays", "upstream"] {
+        project.copy_own(&format!("tests/cases/_project/{folder}"), folder);
+    }
+    let upstream = fs::read_to_string(project.path("upstream/net.yaml")).unwrap();
+    let copy = replaced.iter().fold(upstream, |text, (old, new)| {
+        assert!(text.contains(old), "{old:?}");
+        text.replace(old, new)
+    });
+    project.write("copy.yaml", &copy);
+    project
+}
+
+const ADOPT: [&str; 4] = ["adopt", "copy.yaml", "--into", "overlays/lab"];
+const HOLD: [&str; 4] = ["verify", "overlays/lab", "--against", "copy.yaml"];
+
+/// What the patch of the project does.
+const CLAIMED: (&str, &str) = ("\"info\"", "\"debug\"");
+
+#[test]
+fn only_what_no_patch_explains_is_added() {
+    let project = project(&[CLAIMED, ("1500", "9000"), ("net-metrics:v0.3.0", "net-metrics:v0.3.1")]);
+    let patch = fs::read(project.path("overlays/lab/patches/case.yaml")).unwrap();
+    let before = fs::read_to_string(project.path("overlays/lab/overlay.yaml")).unwrap();
+    let ran = project.run(&ADOPT);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let after = fs::read_to_string(project.path("overlays/lab/overlay.yaml")).unwrap();
+    assert_eq!(after, before + "  - patches/mtu.yaml\n  - patches/metrics-image.yaml\n");
+    assert_eq!(fs::read(project.path("overlays/lab/patches/case.yaml")).unwrap(), patch);
+    assert_eq!(project.run(&HOLD).exit, Some(0));
+    assert_eq!(project.run(&["diff", "overlays/lab", "copy.yaml"]).exit, Some(0));
+    assert!(project.output(&["build", "overlays/lab"]).contains("\"mtu\": 9000"));
+
+    let before = project.files();
+    let again = project.run(&ADOPT);
+    let told = "nothing was written: patches explain every departure of the copy\n";
+    assert_eq!((again.exit, again.stderr.as_str()), (Some(0), told));
+    assert_eq!(project.files(), before);
+}
+
+#[test]
+fn a_name_that_a_patch_has_is_not_taken_again() {
+    let project = project(&[CLAIMED, ("1500", "9000")]);
+    let mtu = "overlays/lab/patches/mtu.yaml";
+    project.write(mtu, "not listed in overlay.yaml, and still not to be overwritten\n");
+    assert_eq!(project.run(&ADOPT).exit, Some(0));
+    assert!(fs::read_to_string(project.path(mtu)).unwrap().starts_with("not listed"));
+    assert!(project.path("overlays/lab/patches/mtu-2.yaml").is_file());
+}
+
+/// That nothing is written, and what is said.
+fn refused(project: &Project) -> String {
+    let before = project.files();
+    let ran = project.run(&ADOPT);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""));
+    assert_eq!(project.files(), before);
+    ran.stderr
+}
+
+#[test]
+fn a_copy_that_lacks_what_a_patch_claims_is_refused() {
+    let told = refused(&project(&[("1500", "9000")]));
+    assert!(
+        told.starts_with("error[claim-missing]: copy.yaml lacks what this claims: \"debug\" instead of \"info\"\n")
+    );
+    assert!(told.contains(" --> overlays/lab/patches/case.yaml:13:15\n"), "{told}");
+}
+
+#[test]
+fn a_copy_that_contradicts_a_patch_is_refused_with_both_values() {
+    let told = refused(&project(&[("\"info\"", "\"trace\""), ("1500", "9000")]));
+    let first = "error[undocumented-departure]: no patch claims this difference: \"trace\" instead of \"info\"\n";
+    assert!(told.starts_with(first), "{told}");
+    for line in [
+        "  = patch: case\n",
+        "  = note: The patch case wants \"debug\" there.\n",
+        "  = help: Let the patch case say what copy.yaml says, or bring copy.yaml in line with it.\n",
+    ] {
+        assert!(told.contains(line), "{line:?} is not in\n{told}");
+    }
+    assert!(!told.contains("9000"), "what could be added is not told: {told}");
+}
+
+#[test]
+fn a_document_of_the_copys_own_becomes_a_resource_and_never_overwrites_one() {
+    let service = "---\napiVersion: v1\nkind: Service\nmetadata:\n  name: net-metrics\n# said\n";
+    let project = project(&[CLAIMED]);
+    let copy = fs::read_to_string(project.path("copy.yaml")).unwrap();
+    project.write("copy.yaml", &format!("{copy}{service}"));
+    let resource = "overlays/lab/resources/service-net-metrics.yaml";
+    project.write(resource, "somebody else's\n");
+    let before = project.files();
+    let ran = project.run(&ADOPT);
+    assert_eq!(ran.exit, Some(2), "{}", ran.stderr);
+    assert_eq!(project.files(), before);
+    fs::remove_file(project.path(resource)).unwrap();
+    assert_eq!(project.run(&ADOPT).exit, Some(0));
+    assert_eq!(fs::read_to_string(project.path(resource)).unwrap(), service);
+    assert_eq!(project.run(&HOLD).exit, Some(0));
+}
+
+#[test]
+fn comments_next_to_an_edit_are_offered_as_its_reason() {
+    let project = project(&[
+        CLAIMED,
+        ("      hostNetwork: true\n", "      # The lab has a network of its own.\n      hostNetwork: false\n"),
+    ]);
+    assert_eq!(project.run(&ADOPT).exit, Some(0));
+    let patch = fs::read_to_string(project.path("overlays/lab/patches/host-network.yaml")).unwrap();
+    let why = "why: |\n  TODO: say why. The edited file says:\n  The lab has a network of its own.\n";
+    assert!(patch.contains(why) && patch.contains("        was: true\n"), "{patch}");
+    let ran = project.run(&["verify", "overlays/lab"]);
+    assert_eq!(ran.exit, Some(1));
+    assert_eq!(ran.stdout.matches("error[").count(), ran.stdout.matches("error[patch-undocumented]").count());
+}
