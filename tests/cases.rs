@@ -13,6 +13,11 @@ use overlay::diag::visible::visible;
 use serde::Deserialize;
 use similar::TextDiff;
 
+#[path = "support/answers.rs"]
+mod answers;
+
+use answers::{Answer, HOST, Server};
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
@@ -21,6 +26,8 @@ struct Case {
     _about: String,
     #[serde(default)]
     remove: Vec<PathBuf>,
+    #[serde(default)]
+    answer: Vec<Answer>,
     run: Vec<Run>,
 }
 
@@ -65,12 +72,15 @@ fn name(path: &Path) -> String {
 fn check(folder: &Path, overwrite: bool) -> String {
     let text = fs::read_to_string(folder.join("case.toml")).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let case: Case = toml_edit::de::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let server = (!case.answer.is_empty()).then(|| Server::start(case.answer));
+    let host = server.as_ref().map_or(HOST, |server| server.host.as_str());
     let project = lay_out(folder, &case.remove);
+    tell_host(project.path(), host);
     let mut complaints = String::new();
     for (number, run) in case.run.iter().enumerate().map(|(index, run)| (index + 1, run)) {
         let title = format!("{}, run {number}: overlay {}", name(folder), run.args.join(" "));
         let before = files(project.path());
-        let output = execute(run, project.path());
+        let output = execute(run, project.path(), host);
         let exit = output.status.code();
         if exit != Some(run.exit) {
             let _ = writeln!(complaints, "{title}\n  exits with {exit:?}, and {} is expected", run.exit);
@@ -125,9 +135,18 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn execute(run: &Run, project: &Path) -> Output {
+/// Puts the server's host and port in the place of the one that the case's files name.
+fn tell_host(project: &Path, host: &str) {
+    for (path, bytes) in files(project) {
+        if let Some(text) = String::from_utf8(bytes).ok().filter(|text| text.contains(HOST) && host != HOST) {
+            fs::write(project.join(path), text.replace(HOST, host)).unwrap();
+        }
+    }
+}
+
+fn execute(run: &Run, project: &Path, host: &str) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_overlay"))
-        .args(&run.args)
+        .args(run.args.iter().map(|argument| argument.replace(HOST, host)))
         .current_dir(project)
         .env_clear()
         .env("NO_COLOR", "1")
@@ -139,15 +158,16 @@ fn execute(run: &Run, project: &Path) -> Output {
     // A command that does not read its standard input may have ended by now.
     let _ = child.stdin.take().unwrap().write_all(run.stdin.as_bytes());
     let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
-    Output { status, stdout: placeless(stdout, project), stderr: placeless(stderr, project) }
+    Output { status, stdout: placeless(stdout, project, host), stderr: placeless(stderr, project, host) }
 }
 
-/// What was printed, with `[ROOT]` and `[ABOVE]` for the folders whose names are other ones on every run.
-fn placeless(printed: Vec<u8>, project: &Path) -> Vec<u8> {
+/// What was printed, with `[ROOT]` and `[ABOVE]` for the folders whose names are other ones on every run, and the
+/// server's host as the case names it.
+fn placeless(printed: Vec<u8>, project: &Path, host: &str) -> Vec<u8> {
     let root = project.canonicalize().unwrap();
     match String::from_utf8(printed) {
         Ok(text) => {
-            let text = text.replace(root.to_str().unwrap(), "[ROOT]");
+            let text = text.replace(host, HOST).replace(root.to_str().unwrap(), "[ROOT]");
             text.replace(&format!("{}/", root.parent().unwrap().display()), "[ABOVE]/").into_bytes()
         }
         Err(error) => error.into_bytes(),

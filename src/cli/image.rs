@@ -73,9 +73,7 @@ pub fn run(args: &ImageArgs, context: &mut Context) -> Result<End, Failure> {
     if findings.has_errors() {
         return Ok(tell(findings, context));
     }
-    let environment = Environment::read(&|name| context.variable(name))?;
-    let settings = Settings { proxies: environment.proxies.clone(), ..Settings::default() };
-    let http = Http::new(settings).map_err(Failure::Network)?;
+    let (http, environment) = client(context)?;
     let client = Client { registries: Registries::new(&http, &environment), whole: args.format == ImageFormat::Json };
     let report = match (&target, &wanted) {
         (Some(target), wanted) => pin(target, wanted.as_ref(), args.line, &client, context, &mut findings)?,
@@ -89,6 +87,13 @@ pub fn run(args: &ImageArgs, context: &mut Context) -> Result<End, Failure> {
     };
     context.terminal.product(text.as_bytes())?;
     Ok(End::Clean)
+}
+
+/// A client as the environment wants it.
+pub(super) fn client(context: &Context) -> Result<(Http, Environment), Failure> {
+    let environment = Environment::read(&|name| context.variable(name))?;
+    let settings = Settings { proxies: environment.proxies.clone(), ..Settings::default() };
+    Ok((Http::new(settings).map_err(Failure::Network)?, environment))
 }
 
 fn tell(findings: Findings, context: &mut Context) -> End {

@@ -9,6 +9,7 @@ pub mod end;
 pub mod explain;
 pub mod image;
 pub mod network;
+mod online;
 pub mod progress;
 pub mod terminal;
 pub mod update;

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::Context;
 use super::end::{End, Failure};
+use super::online;
 use crate::config::{Date, Findings};
 use crate::diag::visible::visible;
 use crate::diag::{Code, Diagnostic, Place, Source};
@@ -23,12 +24,14 @@ use crate::verify::{against, rendered};
 ///
 /// Holds the base against its lock, builds, reads the result afresh, compares it with the base by structure, and asks
 /// of each difference which patch claims it. The code that compares shares nothing with the code that applied the
-/// patches. The network is not touched.
+/// patches. The network is touched with --online alone.
 #[derive(Args, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[command(after_help = "\
 Examples:
   overlay verify                                   every overlay below this folder
   overlay verify overlays/lab --strict             one, where warnings fail too
+  overlay verify --online                          and whether upstream and registries still have what is pinned
   overlay verify overlays/lab --against old.yaml   what a copy kept by hand really changes
   kubectl get ds,cm -A -o yaml | overlay verify overlays/lab --against - --live
   overlay verify --fix-rendered                    write committed results anew
@@ -52,6 +55,10 @@ pub struct VerifyArgs {
     /// all else is right
     #[arg(long, conflicts_with = "against")]
     pub fix_rendered: bool,
+    /// Ask upstream whether it still has what the bases are locked to, and registries whether they have the digests of
+    /// the images, and whether the tags beside them moved
+    #[arg(long, conflicts_with = "against")]
+    pub online: bool,
     /// The form of the report
     #[arg(long, value_enum, default_value_t)]
     pub format: ReportFormat,
@@ -87,25 +94,26 @@ pub fn run(args: &VerifyArgs, context: &mut Context) -> Result<End, Failure> {
     let current = context.current()?;
     let today = context.today();
     let folders = args.folders(&current)?;
-    let mut reports = Vec::new();
-    if let Some(file) = &args.against {
+    let reports = if let Some(file) = &args.against {
         let [folder] = folders.as_slice() else {
             return Err(Failure::Usage("--against goes with one overlay"));
         };
         let root = Root::find(folder, context.root.as_deref(), &current)?;
-        reports.push(against(&root, folder, context.input(file)?, args.live, today));
+        vec![against(&root, folder, context.input(file)?, args.live, today)]
     } else {
-        let mut results = Vec::new();
+        let mut verified = Vec::new();
         for folder in folders {
             let root = Root::find(&folder, context.root.as_deref(), &current)?;
-            let (report, stale) = verify(&root, &folder, today);
-            reports.push(report);
-            results.push(stale);
+            verified.push(verify(root, &folder, today));
+        }
+        if args.online {
+            online::ask(&mut verified, today, context)?;
         }
         if args.fix_rendered {
-            fix(&mut reports, &results, args.strict, context)?;
+            fix(&mut verified, args.strict, context)?;
         }
-    }
+        verified.into_iter().map(|one| one.report).collect()
+    };
     let report = Report::new(reports, args.strict);
     let text = match args.format {
         ReportFormat::Text => report::text(&report, context.terminal.product_dress()),
@@ -117,30 +125,38 @@ pub fn run(args: &VerifyArgs, context: &mut Context) -> Result<End, Failure> {
     Ok(if report.ok { End::Clean } else { End::of(report.overlays.iter().flat_map(|o| &o.findings), args.strict) })
 }
 
-/// A result that is not committed as it was built.
-pub(super) struct Stale {
-    /// The file, and its name as reports have it.
-    file: Located,
-    /// What it should hold.
-    built: String,
+/// One overlay, verified.
+pub(super) struct Verified {
+    /// What is told of it.
+    pub(super) report: OverlayReport,
+    /// The root that it lies in.
+    pub(super) root: Root,
+    /// The overlay itself, where it could be opened.
+    pub(super) subject: Option<Subject>,
+    /// Its result, where it could be built.
+    pub(super) result: Option<String>,
+    /// The file of its committed result, where that is not as it was built.
+    stale: Option<Located>,
 }
 
 /// Opens, builds and proves one overlay, and holds its committed result against the build.
-pub(super) fn verify(root: &Root, folder: &Path, today: Date) -> (OverlayReport, Option<Stale>) {
+pub(super) fn verify(root: Root, folder: &Path, today: Date) -> Verified {
     let mut findings = Findings::new();
-    let Some(subject) = Subject::open(root, folder, &mut findings) else { return (unopened(folder, findings), None) };
-    let built = subject.build(&mut findings);
-    let mut report = overlay::report(&as_overlay(&subject, today), built.as_ref().map(|b| b.text.as_str()), findings);
-    let stale = built.and_then(|built| rendered(root, &subject, built.text, &mut report));
-    (report, stale)
+    let Some(subject) = Subject::open(&root, folder, &mut findings) else {
+        return Verified { report: unopened(folder, findings), root, subject: None, result: None, stale: None };
+    };
+    let result = subject.build(&mut findings).map(|built| built.text);
+    let mut report = overlay::report(&as_overlay(&subject, today), result.as_deref(), findings);
+    let stale = result.as_ref().and_then(|result| rendered(&root, &subject, result, &mut report));
+    Verified { report, root, subject: Some(subject), result, stale }
 }
 
-/// Holds the committed result against the build, if the overlay names one.
-fn rendered(root: &Root, subject: &Subject, built: String, report: &mut OverlayReport) -> Option<Stale> {
+/// Holds the committed result against the build, if the overlay names one; gives its file where it is not as built.
+fn rendered(root: &Root, subject: &Subject, built: &str, report: &mut OverlayReport) -> Option<Located> {
     let overlay = subject.overlay()?;
     let reference = overlay.rendered.as_ref()?;
     match overlay.committed(root)? {
-        Ok(committed) => rendered::check(overlay, &built, committed.as_deref(), report),
+        Ok(committed) => rendered::check(overlay, built, committed.as_deref(), report),
         Err(error) => {
             let place = Place::new(&overlay.source, reference.written.span.clone());
             report.findings.push(Diagnostic::new(Code::FileUnreadable, error.to_string()).at(place, "named here"));
@@ -148,30 +164,26 @@ fn rendered(root: &Root, subject: &Subject, built: String, report: &mut OverlayR
     }
     let state = report.rendered.as_ref().map(|rendered| rendered.state);
     let is_stale = matches!(state, Some(RenderedState::Stale | RenderedState::Missing));
-    is_stale.then(|| Stale { file: reference.file.clone(), built })
+    is_stale.then(|| reference.file.clone())
 }
 
 /// Writes the committed results that are stale, all in one step, if nothing else is wrong with any overlay.
-fn fix(
-    reports: &mut [OverlayReport],
-    results: &[Option<Stale>],
-    strict: bool,
-    context: &mut Context,
-) -> Result<(), Failure> {
-    if reports.iter().any(|report| report.fails_but_for(Code::RenderedStale, strict)) {
+fn fix(verified: &mut [Verified], strict: bool, context: &mut Context) -> Result<(), Failure> {
+    if verified.iter().any(|one| one.report.fails_but_for(Code::RenderedStale, strict)) {
         context.terminal.aside("nothing was written: something else is wrong\n");
         return Ok(());
     }
-    let stale: Vec<&Stale> = results.iter().flatten().collect();
-    let paths: HashSet<&Path> = stale.iter().map(|stale| stale.file.path.as_path()).collect();
+    let stale: Vec<(&Located, &str)> =
+        verified.iter().filter_map(|one| Some((one.stale.as_ref()?, one.result.as_deref()?))).collect();
+    let paths: HashSet<&Path> = stale.iter().map(|(file, _)| file.path.as_path()).collect();
     if paths.len() < stale.len() {
         return Err(Failure::Usage("two overlays name one file as `rendered`; give each its own"));
     }
-    let writes = stale.iter().map(|stale| Write { path: stale.file.path.clone(), bytes: stale.built.as_bytes() });
+    let writes = stale.iter().map(|(file, built)| Write { path: file.path.clone(), bytes: built.as_bytes() });
     fsio::commit(&writes.collect::<Vec<_>>(), &[])?;
-    let told = stale.iter().map(|stale| format!("wrote {}\n", visible(&stale.file.name)));
+    let told = stale.iter().map(|(file, _)| format!("wrote {}\n", visible(&file.name)));
     context.terminal.aside(&told.collect::<String>());
-    for (report, _) in reports.iter_mut().zip(results).filter(|(_, stale)| stale.is_some()) {
+    for report in verified.iter_mut().filter(|one| one.stale.is_some()).map(|one| &mut one.report) {
         report.findings.retain(|finding| finding.code != Code::RenderedStale);
         if let Some(rendered) = &mut report.rendered {
             rendered.state = RenderedState::Written;

@@ -7,8 +7,8 @@ use super::model::{Op, Operation, Patch};
 use super::path::{Path, Segment};
 use crate::config::Spanned;
 use crate::diag::Place;
-use crate::resource::images::{ImageName, malformed};
-use crate::resource::reference::{Reference, is_tag};
+use crate::resource::images::{ImageName, comment_tag, malformed};
+use crate::resource::reference::Reference;
 use crate::yaml::load;
 use crate::yaml::tree::NodeId;
 
@@ -92,15 +92,6 @@ fn texts(value: &Value) -> Vec<(Vec<String>, &str)> {
     found
 }
 
-/// Tags without any sign of a version that are in common use.
-const PLAIN_TAGS: [&str; 8] = ["latest", "stable", "edge", "main", "master", "nightly", "lts", "dev"];
-
-/// Whether a comment is a tag: one word that can be one, and looks like it.
-fn is_like_tag(word: &str) -> bool {
-    let is_versioned = word.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | '.'));
-    is_tag(word) && (is_versioned || PLAIN_TAGS.contains(&word))
-}
-
 /// One operation, and what is looked for in it.
 struct Site<'p, 's> {
     patch: &'p Patch,
@@ -127,21 +118,14 @@ impl<'p> Site<'p, '_> {
         }
         let at = self.at("value", below);
         let node = load::find(self.patch.file.tree(), &at)?;
-        // Beside a tag in the name, only the same word is that tag; beside no digest, the name alone counts.
-        let whole = |comment: &'p str| {
-            Some(comment.trim()).filter(|word| match parts.tag {
-                Some(tag) => *word == tag,
-                None => parts.digest.is_some() && is_like_tag(word),
-            })
-        };
         let comment = self.operation.comment.as_ref().filter(|_| below.is_empty());
         Some(PatchImage {
             name,
             reference,
             tag: TagKept {
                 in_name: parts.tag,
-                in_comment: comment.and_then(|Spanned { value, .. }| whole(value)),
-                behind: self.comment_behind(node).and_then(|comment| whole(comment.trim_start_matches('#'))),
+                in_comment: comment.and_then(|Spanned { value, .. }| comment_tag(&parts, value)),
+                behind: self.comment_behind(node).and_then(|comment| comment_tag(&parts, comment)),
             },
             path,
             place: self.patch.place(self.patch.file.tree().node(node).span.clone()),

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use super::reference::is_tag;
 use super::walk::{Step, walk};
 
 /// What to do about a digest that is none.
@@ -41,6 +42,19 @@ impl<'n> ImageName<'n> {
     pub fn is_pinned(&self) -> bool {
         self.digest.is_some()
     }
+}
+
+/// Tags without any sign of a version that are in common use.
+const PLAIN_TAGS: [&str; 8] = ["latest", "stable", "edge", "main", "master", "nightly", "lts", "dev"];
+
+/// The tag that a comment beside an image's name says, with or without its `#`: beside a tag in the name only the same
+/// word; beside a digest alone, one word that looks like a tag; beside neither, none, for the name counts.
+pub fn comment_tag<'c>(name: &ImageName<'_>, comment: &'c str) -> Option<&'c str> {
+    let word = comment.trim_start_matches('#').trim();
+    let is_versioned = word.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | '.'));
+    let is_like_tag = is_tag(word) && (is_versioned || PLAIN_TAGS.contains(&word));
+    let says_tag = name.tag.map_or(name.digest.is_some() && is_like_tag, |tag| tag == word);
+    says_tag.then_some(word)
 }
 
 /// What is wrong with a digest, as a clause; `None` for a sound one (OCI image specification, "Digests").

@@ -9,6 +9,7 @@
 //! | [`overlay`] | all of it for one overlay, as a report |
 //! | [`against`] | what is said of a file from elsewhere, held against an overlay |
 //! | [`rendered`] | the committed result, held against the build |
+//! | [`online`] | what registries say of the images that a result pins |
 //!
 //! Nothing here calls what applied the patches (`patch::lower`, `patch::apply`, `yaml::edit`, `change`): claims are
 //! carried out once more, on a tree of their own that remembers where each part of it comes from, and base and result
@@ -23,6 +24,7 @@ mod extent;
 mod images;
 mod inner;
 mod live;
+pub mod online;
 pub mod overlay;
 mod patches;
 mod reading;

@@ -12,6 +12,7 @@ mod docker;
 mod git;
 mod http;
 mod image;
+mod online;
 mod peers;
 #[path = "../support/project.rs"]
 mod project;
