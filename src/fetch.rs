@@ -99,12 +99,20 @@ pub fn base(
     came.into_iter().collect()
 }
 
-/// Fetches a base's files again and holds them against its lock. The findings tell what upstream no longer has, what
-/// it has changed, and whom there was no answer from.
-pub fn hold(network: &Network, root: &Root, of: &Base, watch: Watch<'_>, findings: &mut Findings) {
-    if let Some(fetched) = base(Some(network), root, of, watch, findings) {
-        vendor::hold(root, of, &fetched, findings);
-    }
+/// Fetches the files of bases again, several at once, and holds them against each base's lock. The findings of each
+/// base tell what upstream no longer has, what it has changed, and whom there was no answer from.
+pub fn hold(network: &Network, bases: &[(&Root, &Base)], watch: Watch<'_>) -> Vec<Findings> {
+    let jobs: Vec<Job<'_>> = bases.iter().flat_map(|(root, base)| jobs(root, base)).collect();
+    let mut came = all(Some(network), &jobs, watch).into_iter();
+    let hold_one = |(root, base): &(&Root, &Base)| {
+        let mut findings = Findings::new();
+        let own: Vec<_> = came.by_ref().take(base.files.len()).map(|fetched| findings.keep(fetched)).collect();
+        if let Some(fetched) = own.into_iter().collect::<Option<Vec<Fetched>>>() {
+            vendor::hold(root, base, &fetched, &mut findings);
+        }
+        findings
+    };
+    bases.iter().map(hold_one).collect()
 }
 
 /// The commit that a branch or tag of a base's repository has now; `place` is where its name stands, if in a file.

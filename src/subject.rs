@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::build::{self, Built};
 use crate::config::Findings;
 use crate::diag::{Code, Diagnostic, Place};
+use crate::layer::base::Base;
 use crate::layer::overlay::{self, Layer, Overlay};
 use crate::layer::plan::Plan;
 use crate::layer::root::{Located, Root};
@@ -56,6 +57,12 @@ impl Subject {
             Layer::Overlay(overlay, _) => Some(overlay),
             Layer::Base(_) => None,
         }
+    }
+
+    /// The bases below it whose vendored files are as their locks say.
+    pub fn bases_as_locked(&self) -> impl Iterator<Item = &Base> {
+        let vendored = self.plan.vendored.iter();
+        self.layer.bases().into_iter().zip(vendored).filter(|(_, files)| files.is_some()).map(|(base, _)| base)
     }
 
     /// Builds it. `None` where anything is wrong, in the files or with the patches; the findings tell all of it. On a

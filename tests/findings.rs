@@ -58,8 +58,8 @@ fn every_section_tells_severity_example_and_mending() {
 /// Cases that show how a run goes, and no finding, begin with this.
 const RUN_CASES: &str = "run-";
 
-/// Codes that no case can show yet: they need upstream's own address, or a mistake of this program.
-const WITHOUT_CASE: [Code; 2] = [Code::UpstreamGone, Code::Internal];
+/// The code that no case can show: it takes a mistake of this program.
+const WITHOUT_CASE: [Code; 1] = [Code::Internal];
 
 /// The folders of cases by name, without what cases share.
 fn case_folders() -> BTreeMap<String, PathBuf> {

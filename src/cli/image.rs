@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::Context;
 use super::end::{End, Failure};
+use super::network::NetworkArgs;
 use crate::config::{self, Findings};
 use crate::diag::visible::visible;
 use crate::diag::{Code, Diagnostic, nearest};
@@ -16,8 +17,6 @@ use crate::pinning::{self, Pin};
 use crate::report::image::{FoundImage, ImageReport, PlatformImage, image_json, image_text};
 use crate::resource::answer::Answer;
 use crate::resource::reference::{Digest, Reference, near};
-use crate::source::credentials::Environment;
-use crate::source::http::{Http, Settings};
 use crate::source::registry::{Manifest, Platform, Registries, Which};
 
 /// Ask a registry which digest a tag has now, and write it into a patch
@@ -50,6 +49,9 @@ pub struct ImageArgs {
     /// The form of what is printed
     #[arg(long, value_enum, default_value_t)]
     pub format: ImageFormat,
+    /// How to ask
+    #[command(flatten)]
+    pub network: NetworkArgs,
 }
 
 /// A form of what is printed.
@@ -71,35 +73,25 @@ pub fn run(args: &ImageArgs, context: &mut Context) -> Result<End, Failure> {
         None => None,
     };
     if findings.has_errors() {
-        return Ok(tell(findings, context));
+        return Ok(context.stop(findings));
     }
-    let (http, environment) = client(context)?;
-    let client = Client { registries: Registries::new(&http, &environment), whole: args.format == ImageFormat::Json };
+    let Some(network) = args.network.open(context, &mut findings)? else { return Ok(context.stop(findings)) };
+    let client = Client {
+        registries: Registries::new(&network.http, &network.environment),
+        whole: args.format == ImageFormat::Json,
+    };
     let report = match (&target, &wanted) {
         (Some(target), wanted) => pin(target, wanted.as_ref(), args.line, &client, context, &mut findings)?,
         (None, Some(reference)) => Some(look(reference, &client, context)?),
         (None, None) => return Err(Failure::Usage("name an image, or a patch with --pin")),
     };
-    let Some(report) = report else { return Ok(tell(findings, context)) };
+    let Some(report) = report else { return Ok(context.stop(findings)) };
     let text = match args.format {
         ImageFormat::Text => image_text(&report),
         ImageFormat::Json => image_json(&report),
     };
     context.terminal.product(text.as_bytes())?;
     Ok(End::Clean)
-}
-
-/// A client as the environment wants it.
-pub(super) fn client(context: &Context) -> Result<(Http, Environment), Failure> {
-    let environment = Environment::read(&|name| context.variable(name))?;
-    let settings = Settings { proxies: environment.proxies.clone(), ..Settings::default() };
-    Ok((Http::new(settings).map_err(Failure::Network)?, environment))
-}
-
-fn tell(findings: Findings, context: &mut Context) -> End {
-    let findings = findings.into_vec();
-    context.terminal.findings(&findings);
-    End::of(&findings, false)
 }
 
 fn parse(text: &str) -> Result<Reference, Failure> {

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::config::{self, Date};
+use crate::config::{self, Date, Findings};
 use crate::diag::{Diagnostic, Source};
 use crate::fsio::{self, FsError};
 use end::{End, Failure};
@@ -121,6 +121,13 @@ impl Context {
         let path = fsio::canonical(&self.current()?.join(file)).map_err(|e| e.named(&name))?;
         let bytes = fsio::read(&path, fsio::MAX_FILE).map_err(|e| e.named(&name))?;
         Ok(config::source(name, bytes))
+    }
+
+    /// Tells findings, and how a run ends that stops at them.
+    pub fn stop(&mut self, findings: Findings) -> End {
+        let findings = findings.into_vec();
+        self.terminal.findings(&findings);
+        End::of(&findings, false)
     }
 
     /// A variable of the environment.

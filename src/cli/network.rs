@@ -24,7 +24,7 @@ const CONFIG: &str = "overlay/config.yaml";
 const FORM: Form = Form::new("Config");
 
 /// How the network is used.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 #[command(next_help_heading = "Network")]
 pub struct NetworkArgs {
     /// Fetch what is at the address FROM, or below it, from TO

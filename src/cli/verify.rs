@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::Context;
 use super::end::{End, Failure};
+use super::network::NetworkArgs;
 use super::online;
 use crate::config::{Date, Findings};
 use crate::diag::visible::visible;
@@ -62,6 +63,9 @@ pub struct VerifyArgs {
     /// The form of the report
     #[arg(long, value_enum, default_value_t)]
     pub format: ReportFormat,
+    /// How to ask with --online
+    #[command(flatten)]
+    pub network: NetworkArgs,
 }
 
 /// A form of the report.
@@ -91,6 +95,9 @@ impl VerifyArgs {
 
 /// Verifies every overlay, and prints the report.
 pub fn run(args: &VerifyArgs, context: &mut Context) -> Result<End, Failure> {
+    if !args.online && args.network != NetworkArgs::default() {
+        return Err(Failure::Usage("--mirror, --ca-file, --timeout and --config go with --online"));
+    }
     let current = context.current()?;
     let today = context.today();
     let folders = args.folders(&current)?;
@@ -107,7 +114,9 @@ pub fn run(args: &VerifyArgs, context: &mut Context) -> Result<End, Failure> {
             verified.push(verify(root, &folder, today));
         }
         if args.online {
-            online::ask(&mut verified, today, context)?;
+            let mut findings = Findings::new();
+            let Some(network) = args.network.open(context, &mut findings)? else { return Ok(context.stop(findings)) };
+            online::ask(&mut verified, today, &network);
         }
         if args.fix_rendered {
             fix(&mut verified, args.strict, context)?;

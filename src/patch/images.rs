@@ -9,6 +9,7 @@ use crate::config::Spanned;
 use crate::diag::Place;
 use crate::resource::images::{ImageName, comment_tag, malformed};
 use crate::resource::reference::Reference;
+use crate::resource::walk::walk;
 use crate::yaml::load;
 use crate::yaml::tree::NodeId;
 
@@ -79,16 +80,11 @@ pub fn images<'p>(patch: &'p Patch, wanted: Option<&Reference>) -> Vec<PatchImag
 /// The texts in a value, each with the mapping keys and indices that lead to it, in order.
 fn texts(value: &Value) -> Vec<(Vec<String>, &str)> {
     let mut found = Vec::new();
-    let mut open = vec![(Vec::new(), value)];
-    while let Some((path, value)) = open.pop() {
-        let below = |key: String| path.iter().cloned().chain([key]).collect::<Vec<_>>();
-        match value {
-            Value::String(text) => found.push((path, text.as_str())),
-            Value::Array(items) => open.extend(items.iter().enumerate().rev().map(|(i, v)| (below(i.to_string()), v))),
-            Value::Object(map) => open.extend(map.iter().rev().map(|(key, v)| (below(key.clone()), v))),
-            _ => {}
+    walk(value, Vec::new(), &mut |way, value| {
+        if let Value::String(text) = value {
+            found.push((way.iter().map(ToString::to_string).collect(), text.as_str()));
         }
-    }
+    });
     found
 }
 

@@ -88,7 +88,9 @@ fn key(image: &Reference) -> Key {
 /// elsewhere.
 pub fn pinned(overlay: &Overlay<'_>, result: &str) -> Vec<Pinned> {
     let source = Source::new(String::new(), result);
-    let documents = reading::result(&source, &mut Findings::new()).unwrap_or_default();
+    let findings = &mut Findings::new();
+    let base = reading::base(overlay.plan, findings);
+    let documents = reading::result(&source, &base, findings).unwrap_or_default();
     let written = written(overlay);
     let mut found: Vec<Pinned> = Vec::new();
     let mut known: HashMap<Key, usize> = HashMap::new();

@@ -209,7 +209,7 @@ changes:
         path: /spec/template/spec/containers/[name=agent]/image
         was: example.org/net-agent:v1.4.2
         value:   \"{host}/team/agent:docker\"   # ours
-      - {{op: replace, path: '/spec/template/spec/containers/[name=metrics]/image', value: {host}/team/app@{old}, comment: oci}}
+      - {{op: replace, path: '/spec/template/spec/containers/[name=metrics]/image', value: {host}/team/app@{old}, comment: oci-index}}
 "
     )
 }

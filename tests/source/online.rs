@@ -284,6 +284,79 @@ fn findings_of_registries_are_told_to_programs_as_the_others() {
     assert_eq!(gone[0]["line"], 12);
 }
 
+/// A project whose base is a file at a commit on GitHub, vendored from these bytes.
+fn on_github(manifest: &str) -> Project {
+    let commit = "0".repeat(40);
+    let base = format!(
+        "apiVersion: overlay/v1\nkind: Base\nname: b\n\
+         source: {{github: {{repository: o/r, commit: {commit}, path: deploy/m.yaml}}}}\n"
+    );
+    let overlay = |name: &str| format!("apiVersion: overlay/v1\nkind: Overlay\nname: {name}\nbases: [../../base/b]\n");
+    let project = Project::new([
+        ("m.yaml", manifest),
+        ("base/b/base.yaml", base.as_str()),
+        ("overlays/one/overlay.yaml", overlay("one").as_str()),
+        ("overlays/two/overlay.yaml", overlay("two").as_str()),
+    ]);
+    let vendored = project.run(&["vendor", "base/b", "--from", "m.yaml"]);
+    assert_eq!(vendored.exit, Some(0), "{}", vendored.stderr);
+    project
+}
+
+/// The codes of the errors of each overlay, and how the run ended.
+fn errors_online(project: &Project, server: &Server) -> (Option<i32>, Vec<Vec<String>>) {
+    let mirror = format!("https://raw.githubusercontent.com={}", server.at("/raw"));
+    let ran = project.run(&["verify", "--online", "--mirror", &mirror, "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let codes = |overlay: &serde_json::Value| {
+        let findings = overlay["findings"].as_array().unwrap().iter();
+        findings.filter(|f| f["severity"] == "error").map(|f| f["code"].as_str().unwrap().to_owned()).collect()
+    };
+    (ran.exit, report["overlays"].as_array().unwrap().iter().map(codes).collect())
+}
+
+#[test]
+fn upstream_is_held_against_the_lock_of_every_base_once() {
+    const MANIFEST: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+    let project = on_github(MANIFEST);
+    let both = |codes: &[&str]| vec![codes.iter().map(|&code| code.to_owned()).collect::<Vec<_>>(); 2];
+    let answer = |status: &'static str, body: &'static str| {
+        Server::start(move |_, out| reply(out, status, "Retry-After: 3600\r\n", body.as_bytes()))
+    };
+    let same = answer("200 OK", MANIFEST);
+    assert_eq!(errors_online(&project, &same), (Some(0), both(&[])));
+    let path = format!("/raw/o/r/{}/deploy/m.yaml", "0".repeat(40));
+    assert_eq!(same.seen().iter().map(|asked| asked.target.clone()).collect::<Vec<_>>(), [path]);
+
+    let changed = answer("200 OK", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n");
+    assert_eq!(errors_online(&project, &changed), (Some(1), both(&["upstream-changed"])));
+    let gone = answer("404 Not Found", "");
+    assert_eq!(errors_online(&project, &gone), (Some(1), both(&["upstream-gone"])));
+    for status in ["403 Forbidden", "429 Too Many Requests", "503 Service Unavailable"] {
+        let silent = answer(status, "");
+        assert_eq!(errors_online(&project, &silent), (Some(2), both(&["upstream-unreachable"])), "{status}");
+    }
+}
+
+#[test]
+fn a_file_of_the_root_that_changed_is_a_warning() {
+    let project = project(&patch(&[(RUNNER, "example.org/runner:v2")]));
+    project.write("net.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n");
+    let ran = project.run(&["verify", "overlays/lab", "--online"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stdout);
+    let warning = "warning[upstream-changed]: ../../net.yaml has other bytes than the lock records\n";
+    assert!(ran.stdout.contains(warning), "{}", ran.stdout);
+}
+
+#[test]
+fn options_of_the_network_go_with_online() {
+    let project = Project::new([]);
+    let ran = project.run(&["verify", "--timeout", "3"]);
+    let told =
+        "error: --mirror, --ca-file, --timeout and --config go with --online\n  = help: See what `--help` says.\n";
+    assert_eq!((ran.exit, ran.stdout.as_str(), ran.stderr.as_str()), (Some(2), "", told));
+}
+
 #[test]
 fn without_online_no_socket_is_opened() {
     if !present(&["strace"]) {
