@@ -246,9 +246,41 @@ impl<'p> Documents<'p> {
         })
     }
 
+    /// Every resource that is left, with what it is called now. Lists are read for it.
+    pub(super) fn left(&mut self) -> Vec<(Resource, Identity)> {
+        let mut left = Vec::new();
+        for number in 0..self.list.len() {
+            let Some(document) = self.list.get(number).filter(|d| d.deleted_by.is_none()) else { continue };
+            let Some(planned) = document.planned.identity.clone() else { continue };
+            let edited = document.state.as_ref().filter(|_| document.edited).map(|state| state.value.clone());
+            let identity = edited.as_ref().map_or(planned.clone(), |value| Identity::of(value));
+            left.push((Resource { document: number, item: None }, identity));
+            if !planned.is_list() {
+                continue;
+            }
+            let value = match edited {
+                Some(value) => Some(value),
+                None => self.read(number).ok().map(|state| state.value),
+            };
+            let items = value.as_ref().and_then(|value| value.get("items")).and_then(Value::as_array);
+            let item = |(index, item)| (Resource { document: number, item: Some(index) }, Identity::of(item));
+            left.extend(items.into_iter().flatten().enumerate().map(item));
+        }
+        left
+    }
+
+    /// Whether two resources are of one base and were called alike there: upstream has them both.
+    pub(super) fn are_upstreams(&self, one: Resource, other: Resource) -> bool {
+        let planned = |resource: Resource| self.list.get(resource.document).map(|document| document.planned);
+        let (Some(a), Some(b)) = (planned(one), planned(other)) else { return false };
+        let alike = (one.item.is_some() && other.item.is_some()) || a.identity == b.identity;
+        alike && self.plan.share_a_base(a, b)
+    }
+
     /// Whether a resource is left. A List that lost every item is none.
     pub(super) fn any_left(&self) -> bool {
-        self.list.iter().any(|d| d.planned.identity.is_some() && d.deleted_by.is_none() && !d.was_emptied())
+        let is_resource = |d: &Document<'_>| d.planned.identity.as_ref().is_some_and(|identity| !identity.is_empty());
+        self.list.iter().any(|d| is_resource(d) && d.deleted_by.is_none() && !d.was_emptied())
     }
 
     fn items(&mut self, number: usize) -> Result<&[ListItem], Box<Diagnostic>> {

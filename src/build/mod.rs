@@ -12,6 +12,7 @@ mod documents;
 mod images;
 mod text;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -25,6 +26,7 @@ use crate::patch::lower::{Run, Site, TextWithin};
 use crate::patch::model::{Change, Effect};
 use crate::patch::path::Path;
 use crate::patch::step::{Action, Origin, Step};
+use crate::resource::Identity;
 use documents::{Documents, Resource, State};
 
 /// How many documents a message about a target lists.
@@ -50,6 +52,7 @@ pub fn build(plan: &Plan, image_paths: &[Vec<String>], findings: &mut Findings) 
     if plan.documents.iter().any(|d| d.identity.is_some()) && !builder.documents.any_left() {
         builder.fail(result_empty(plan));
     }
+    builder.duplicates();
     if builder.failed {
         return None;
     }
@@ -135,6 +138,7 @@ impl Builder<'_, '_> {
         let (after, steps, already) = match site.text_within(part)? {
             None => {
                 let Run { value: after, steps, already } = site.run(part)?;
+                still_a_manifest(&site, part, &after, &steps)?;
                 let steps: Vec<Step> = steps.into_iter().map(|step| below(&prefix, step)).collect();
                 images::check(&site, &value, &steps, self.image_paths)?;
                 let text = text::follow(&site, text, &steps)?;
@@ -214,6 +218,41 @@ impl Builder<'_, '_> {
         }
         for finding in apart {
             self.fail(finding);
+        }
+    }
+
+    /// Tells of resources that the result has twice: of two, a cluster ends up with the second alone. Where upstream has
+    /// both, its bytes are kept, and `verify` speaks of it.
+    fn duplicates(&mut self) {
+        let left = self.documents.left();
+        let mut first: HashMap<_, Resource> = HashMap::new();
+        let mut found = Vec::new();
+        for (resource, identity) in &left {
+            let Some(object) = identity.object() else { continue };
+            match first.get(&object) {
+                None => drop(first.insert(object, *resource)),
+                Some(other) if self.documents.are_upstreams(*other, *resource) => {}
+                Some(other) => found.push((identity, *other, *resource)),
+            }
+        }
+        for (identity, other, resource) in found {
+            let finding = self.duplicate(identity, other, resource);
+            self.fail(finding);
+        }
+    }
+
+    fn duplicate(&self, identity: &Identity, other: Resource, resource: Resource) -> Diagnostic {
+        let place = |resource| self.documents.place_in_base(resource, &Path::default());
+        let mut finding = Diagnostic::new(Code::DuplicateDocument, format!("the result has {identity} twice"))
+            .resource(identity.to_string())
+            .note("A cluster that takes one after the other ends up with the second alone.")
+            .help("Leave one out: with `delete: true` in a patch, with `keep` in base.yaml, or under `resources`.");
+        if let Some((place, _)) = place(resource) {
+            finding = finding.at(place, "again here");
+        }
+        match place(other) {
+            Some((place, _)) => finding.related(place, "first here"),
+            None => finding,
         }
     }
 
@@ -337,6 +376,24 @@ fn result_empty(plan: &Plan) -> Diagnostic {
         };
     }
     finding
+}
+
+/// A document must not lose what makes it one of Kubernetes: kubectl would refuse the result, or pass over it.
+fn still_a_manifest(site: &Site<'_>, before: &Value, after: &Value, steps: &[Step]) -> Result<(), Box<Diagnostic>> {
+    let has = |value: &Value, part: &str| value.pointer(part).is_some_and(|v| !v.is_null() && v != "");
+    let named = |value: &Value| has(value, "/metadata/name") || has(value, "/metadata/generateName");
+    let lost = ["/apiVersion", "/kind"].into_iter().find(|part| has(before, part) && !has(after, part));
+    let lost = lost.or_else(|| (named(before) && !named(after)).then_some("/metadata/name"));
+    let (Some(lost), Some(step)) = (lost, steps.last()) else { return Ok(()) };
+    let at_loss = steps.iter().find(|step| pointer(&step.path) == lost).unwrap_or(step);
+    Err(Box::new(
+        Diagnostic::new(Code::PathInvalid, format!("the document would have no `{lost}`, and be none of Kubernetes"))
+            .at(site.patch.place(site.span_of(&at_loss.origin)), "this takes it away")
+            .patch(&site.patch.name.value)
+            .resource(site.resource)
+            .path(lost)
+            .help("To leave the document out, write `delete: true` in place of `patch:`."),
+    ))
 }
 
 /// A step on an item of a List, as a step on the List.

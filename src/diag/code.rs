@@ -82,6 +82,10 @@ codes! {
     BaseContentChanged = "base-content-changed", Error;
     /// There is no lock, or it does not cover the base.
     BaseNotLocked = "base-not-locked", Error;
+    /// kubectl cuts a manifest into other documents than we do, or cannot read it.
+    ManifestUnreadable = "manifest-unreadable", Error;
+    /// Two documents of the result are one resource.
+    DuplicateDocument = "duplicate-document", Error;
     /// Upstream's bytes at the pinned commit are not the recorded ones.
     UpstreamChanged = "upstream-changed", Error;
     /// Upstream has no such file, commit, branch or release.
@@ -144,6 +148,8 @@ codes! {
     DigestGone = "digest-gone", Error;
     /// The registry did not say.
     RegistryUnknown = "registry-unknown", Warning;
+    /// A base has two documents of one resource.
+    BaseDuplicateDocument = "base-duplicate-document", Warning;
     /// A base gives a mapping key twice.
     BaseDuplicateKey = "base-duplicate-key", Warning;
     /// A base gives a list item's key twice.

@@ -32,6 +32,11 @@ pub struct Entry {
     pub prefix: Vec<String>,
 }
 
+/// Whether kubectl takes a text for JSON: one value or several one behind the other, the first of them an object.
+pub fn is_json(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim_start().starts_with('{') && json_values(text).is_some()
+}
+
 /// Reads every document that has content. `None` and findings where one cannot be read.
 pub fn read(source: &Arc<Source>, findings: &mut Findings) -> Option<Vec<Entry>> {
     let begins = source.text.trim_start_matches('\u{feff}').trim_start();

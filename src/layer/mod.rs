@@ -13,6 +13,7 @@ pub mod overlay;
 pub mod pin;
 pub mod plan;
 pub mod root;
+pub mod separators;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod vendor;

@@ -12,6 +12,7 @@ use super::check::{self, VendoredFile};
 use super::documents;
 use super::overlay::{Layer, Overlay, Reference};
 use super::root::Root;
+use super::separators;
 use crate::config::{self, Findings};
 use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::patch::model::Patch;
@@ -25,6 +26,8 @@ pub struct Plan {
     /// The files that documents come from: vendored files of bases and resources of overlays, in the order in which
     /// they are printed.
     pub files: Vec<Arc<Source>>,
+    /// Which of the files are resources of overlays, by their numbers.
+    pub resources: Vec<usize>,
     /// The documents, in the order of the result.
     pub documents: Vec<Planned>,
     /// The patches, in the order in which they apply: those of a lower layer first.
@@ -64,7 +67,24 @@ impl Plan {
     pub fn new(root: &Root, layer: &Layer, findings: &mut Findings) -> Plan {
         let mut plan = Plan::default();
         plan.layer(root, layer, findings);
+        if let [first, _, ..] = plan.files.as_slice() {
+            findings.extend(separators::json_before_others(first));
+        }
         plan
+    }
+
+    /// Whether a document is a resource of an overlay, and not of a base.
+    pub fn is_resource(&self, document: &Planned) -> bool {
+        self.resources.contains(&document.file)
+    }
+
+    /// Whether two documents are of one base.
+    pub fn share_a_base(&self, one: &Planned, other: &Planned) -> bool {
+        let folder = |document: &Planned| {
+            let name = self.files.get(document.file).map_or("", |source| &source.name);
+            name.rsplit_once('/').map_or("", |(folder, _)| folder)
+        };
+        !self.is_resource(one) && !self.is_resource(other) && folder(one) == folder(other)
     }
 
     /// The text of a document, as its file has it.
@@ -110,7 +130,7 @@ impl Plan {
         let files = check::open(root, base, findings);
         self.vendored.push(files.clone());
         if files.is_none() {
-            return self.base_as_found(root, base);
+            return self.base_as_found(root, base, findings);
         }
         for file in files.unwrap_or_default() {
             let identities: Vec<Identity> =
@@ -128,17 +148,17 @@ impl Plan {
                 self.lacks_documents = true;
                 continue;
             }
-            self.file(&file.source, pieces, identities);
+            self.file(&file.source, pieces, identities, findings);
         }
     }
 
     /// Takes the documents of a base that is not as locked as they are found, which the findings told of already.
-    fn base_as_found(&mut self, root: &Root, base: &Base) {
+    fn base_as_found(&mut self, root: &Root, base: &Base, findings: &mut Findings) {
         for file in &base.files {
             let found = check::as_found(root, base, &file.vendored);
             self.lacks_documents |= found.is_none();
             if let Some((source, documents)) = found {
-                self.file(&source, stream::split(&source.text), documents.into_iter().map(|d| d.identity));
+                self.file(&source, stream::split(&source.text), documents.into_iter().map(|d| d.identity), findings);
             }
         }
     }
@@ -146,11 +166,31 @@ impl Plan {
     fn resource(&mut self, root: &Root, overlay: &Overlay, reference: &Reference, findings: &mut Findings) {
         let Some(source) = own_source(root, overlay, reference, findings) else { return };
         let Some(read) = documents::read(&source, findings) else { return };
-        self.file(&source, stream::split(&source.text), read.into_iter().map(|d| d.identity));
+        let named = || Place::new(&overlay.source, reference.written.span.clone());
+        if read.is_empty() {
+            let message = format!("{} is no manifest: it has no document", source.name);
+            findings.add(Diagnostic::new(Code::Syntax, message).at(named(), "named here"));
+        }
+        for document in read.iter().filter(|d| d.identity.kind.is_empty() || d.identity.version.is_empty()) {
+            let message = format!("{} is no manifest: a document has no apiVersion or no kind", source.name);
+            let place = Place::new(&source, document.named.clone());
+            findings.add(
+                Diagnostic::new(Code::Syntax, message).at(place, "in this document").related(named(), "named here"),
+            );
+        }
+        self.resources.push(self.files.len());
+        self.file(&source, stream::split(&source.text), read.into_iter().map(|d| d.identity), findings);
     }
 
     /// Adds the documents of a file, cut into `pieces`; those with content take their names from `identities`, in order.
-    fn file(&mut self, source: &Arc<Source>, pieces: Vec<Piece>, identities: impl IntoIterator<Item = Identity>) {
+    fn file(
+        &mut self,
+        source: &Arc<Source>,
+        pieces: Vec<Piece>,
+        identities: impl IntoIterator<Item = Identity>,
+        findings: &mut Findings,
+    ) {
+        findings.extend(separators::check(source, &pieces));
         let mut identities = identities.into_iter();
         let file = self.files.len();
         self.files.push(Arc::clone(source));

@@ -13,6 +13,7 @@ use super::digest;
 use super::documents::{self, Document};
 use super::lock::{self, Layout, Lock, LockedDocument, LockedFile, Upstream, Vendored};
 use super::root::{Located, PathError, Root};
+use super::separators;
 use crate::config::{self, Findings, Spanned};
 use crate::diag::{Code, Diagnostic, Severity, Source};
 use crate::fsio::{self, FsError};
@@ -94,6 +95,10 @@ pub fn read_manifest(
         return None;
     }
     let source = findings.keep(config::source(name, bytes.clone()))?;
+    if let Some(finding) = separators::check(&source, &stream::split(&source.text)) {
+        findings.add(finding);
+        return None;
+    }
     let documents = documents::read(&source, findings)?;
     if documents.iter().any(|d| !d.identity.kind.is_empty() && !d.identity.version.is_empty()) {
         return Some((source, documents));
@@ -497,14 +502,12 @@ mod tests {
     }
 
     #[test]
-    fn documents_that_had_no_marker_of_their_own_stay_apart() {
-        let upstream =
-            format!("{CONFIG}---\n{AGENT}...\n# c\nkind: Pod\napiVersion: v1\n...\n%YAML 1.1\n---\nkind: Job\n");
-        let project = project(&upstream, "keep: [{kind: ConfigMap}, {kind: Pod}, {kind: Job}]\n");
-        vendored(&project, &published(&project), false).unwrap();
-        let expected = format!("{CONFIG}...\n# c\nkind: Pod\napiVersion: v1\n...\n%YAML 1.1\n---\nkind: Job\n");
-        assert_eq!(project.read("base/b/m.yaml"), expected);
-        assert_eq!(checked(&project), [""; 0]);
+    fn documents_that_kubectl_does_not_see_are_refused() {
+        let upstream = format!("{CONFIG}---\n{AGENT}...\n# c\nkind: Pod\napiVersion: v1\n");
+        let project = project(&upstream, "keep: [{kind: ConfigMap}, {kind: Pod}]\n");
+        let told = vendored(&project, &published(&project), false).unwrap_err();
+        let told: Vec<_> = told.iter().map(|finding| finding.split(": ").next().unwrap()).collect();
+        assert_eq!(told, ["up/m.yaml:13:1 manifest-unreadable"]);
     }
 
     proptest::proptest! {

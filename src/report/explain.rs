@@ -1,7 +1,7 @@
 //! What an overlay departs in and why, for people: as text, and as Markdown for a README or a pull request.
 
 use super::paint::Paint;
-use super::text::{push_departures, push_head};
+use super::text::{added, push_departures, push_head};
 use super::value::{shown, shown_pair};
 use super::{ChangeKind, Departure, OverlayReport, PatchReport, Report};
 use crate::diag::render::Dress;
@@ -22,6 +22,9 @@ fn overlay_text(overlay: &OverlayReport, paint: Paint) -> String {
     }
     for base in &overlay.bases {
         out.push_str(&format!("  on {}, {}\n", visible(&base.name), visible(&base.source)));
+    }
+    for document in added(&overlay.documents) {
+        out.push_str(&format!("  adds {}\n", visible(&document)));
     }
     for patch in &overlay.patches {
         out.push('\n');
@@ -66,6 +69,9 @@ fn overlay_markdown(overlay: &OverlayReport) -> String {
     }
     for base in &overlay.bases {
         out.push_str(&format!("Base: {}, {}.\n\n", escaped(&base.name), escaped(&base.source)));
+    }
+    for added in &overlay.documents.added {
+        out.push_str(&format!("Added: {}, from {}.\n\n", code(&added.resource), code(&added.file)));
     }
     let patches: Vec<String> = overlay.patches.iter().map(patch_markdown).collect();
     out.push_str(&patches.join("\n"));

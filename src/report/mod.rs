@@ -220,6 +220,18 @@ pub struct Documents {
     pub kept: Vec<String>,
     /// Those that are left out.
     pub left_out: Vec<String>,
+    /// Documents that upstream does not have, which overlays add as resources.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<Added>,
+}
+
+/// A document that an overlay adds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Added {
+    /// The document.
+    pub resource: String,
+    /// The file that it stands in.
+    pub file: String,
 }
 
 /// A patch and what it does.

@@ -22,6 +22,7 @@ pub(super) fn report() -> Report {
             documents: Documents {
                 kept: vec!["ConfigMap/kube-system/net-config".into(), "Deployment.apps/web".into()],
                 left_out: vec!["ServiceAccount/kube-system/multus".into()],
+                added: Vec::new(),
             },
             patches: patches(),
             unbuilt: false,

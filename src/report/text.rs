@@ -128,6 +128,12 @@ fn push_documents(out: &mut String, documents: &Documents, paint: Paint) {
     for (title, names) in [("kept    ", &documents.kept), ("left out", &documents.left_out)] {
         push_names(out, &paint.quiet(title), names);
     }
+    push_names(out, &paint.changed("added   "), &added(documents));
+}
+
+/// Each document that an overlay adds, with its file.
+pub(super) fn added(documents: &Documents) -> Vec<String> {
+    documents.added.iter().map(|added| format!("{}, {}", added.resource, added.file)).collect()
 }
 
 fn push_names(out: &mut String, title: &str, names: &[String]) {
@@ -253,6 +259,10 @@ fn summary(report: &Report, paint: Paint) -> String {
         counted(patches, "patch", "patches"),
         counted(departures, "departure", "departures"),
     ];
+    let added: usize = report.overlays.iter().map(|o| o.documents.added.len()).sum();
+    if added > 0 {
+        facts.push(format!("{} added", counted(added, "document", "documents")));
+    }
     if undocumented > 0 {
         facts.push(format!("{undocumented} undocumented"));
     }
@@ -281,7 +291,7 @@ mod tests {
 
     use super::*;
     use crate::diag::{Place, Source};
-    use crate::report::sample;
+    use crate::report::{Added, sample};
 
     #[test]
     fn a_report_reads_from_base_to_verdict() {
@@ -397,6 +407,16 @@ warning[image-not-pinned]: 7 images are not pinned by a digest
 not ok: 1 overlay, 2 patches, 4 departures, 1 undocumented, 1 error, 7 warnings
 ";
         assert!(shown.ends_with(wanted), "{shown}");
+    }
+
+    #[test]
+    fn what_an_overlay_adds_is_named_with_its_file() {
+        let mut report = sample::report();
+        report.overlays[0].documents.added =
+            vec![Added { resource: "Service/web".into(), file: "overlays/lab/web.yaml".into() }];
+        let shown = text(&report, Dress::Plain);
+        assert!(shown.contains("/multus\n  added     Service/web, overlays/lab/web.yaml\n\n"), "{shown}");
+        assert!(shown.contains("4 departures, 1 document added, 1 undocumented"), "{shown}");
     }
 
     #[test]

@@ -52,6 +52,13 @@ impl Identity {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
+    /// What a cluster knows the object by, whatever the version; an absent namespace is `default`. `None` without a
+    /// name.
+    pub fn object(&self) -> Option<(&str, &str, &str, &str)> {
+        let namespace = if self.namespace.is_empty() { "default" } else { &self.namespace };
+        (!self.name.is_empty()).then_some((&self.group, &self.kind, namespace, &self.name))
+    }
+
     /// Whether it is a List, whose items are addressed like documents (Kubernetes: `v1/List` and the typed lists).
     pub fn is_list(&self) -> bool {
         self.kind.ends_with("List") && self.name.is_empty()

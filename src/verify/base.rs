@@ -33,6 +33,14 @@ pub(super) struct Read<'a> {
     pub(super) identity: &'a Identity,
 }
 
+impl Read<'_> {
+    /// Where the document says its name.
+    fn name_place(&self) -> Option<Place> {
+        let node = self.tree.node(load::find(self.tree, &["metadata", "name"])?);
+        Some(Place::new(self.source, self.start + node.span.start..self.start + node.span.end))
+    }
+}
+
 /// Looks at one document.
 pub(super) fn check(document: &Read<'_>, findings: &mut Findings) {
     duplicate_keys(document, findings);
@@ -72,6 +80,30 @@ pub(super) fn ambiguous_scalars(documents: &[Read<'_>], findings: &mut Findings)
             Code::BaseAmbiguousScalar,
             format!("{file} has {count} more bare scalars that not every YAML reader takes alike"),
         ));
+    }
+}
+
+/// Tells of documents that one base has twice. `share` says whether two documents, by their numbers, are of one base.
+pub(super) fn duplicate_documents(
+    documents: &[Read<'_>],
+    share: impl Fn(usize, usize) -> bool,
+    findings: &mut Findings,
+) {
+    let mut first: HashMap<_, usize> = HashMap::new();
+    for (number, document) in documents.iter().enumerate() {
+        let Some(object) = document.identity.object() else { continue };
+        let Some(other) = first.insert(object, number).filter(|other| share(*other, number)) else { continue };
+        let message = format!("upstream has {} twice", document.identity);
+        let mut finding = Diagnostic::new(Code::BaseDuplicateDocument, message)
+            .resource(document.identity.to_string())
+            .help("Tell upstream. The bytes are kept; a cluster ends up with the last one alone.");
+        if let Some(place) = document.name_place() {
+            finding = finding.at(place, "again here");
+        }
+        if let Some(place) = documents.get(other).and_then(Read::name_place) {
+            finding = finding.related(place, "first here");
+        }
+        findings.add(finding);
     }
 }
 

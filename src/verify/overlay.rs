@@ -22,11 +22,11 @@ use crate::layer::base::{Base, Origin};
 use crate::layer::check;
 use crate::layer::lock::Layout;
 use crate::layer::overlay::Layer;
-use crate::layer::plan::Plan;
+use crate::layer::plan::{Plan, Planned};
 use crate::patch::Patch;
 use crate::patch::model::{Effect, Op, Operation, Upstream};
 use crate::patch::path::Path;
-use crate::report::{self, BaseReport, BaseState, Documents, OverlayReport, PatchReport};
+use crate::report::{self, Added, BaseReport, BaseState, Documents, OverlayReport, PatchReport};
 use crate::resource::Target;
 use crate::resource::images::{Image, images as images_of};
 use crate::yaml::load;
@@ -130,7 +130,7 @@ pub(super) fn head(overlay: &Overlay<'_>) -> OverlayReport {
             .zip(&overlay.plan.vendored)
             .map(|(b, v)| base_report(b, v.as_ref()))
             .collect(),
-        documents: Documents { kept: names(kept), left_out: names(left_out) },
+        documents: Documents { kept: names(kept), left_out: names(left_out), added: added(overlay.plan) },
         patches: overlay.plan.patches.iter().map(|scoped| patch_report(&scoped.patch)).collect(),
         unbuilt: false,
         undocumented: Vec::new(),
@@ -138,6 +138,16 @@ pub(super) fn head(overlay: &Overlay<'_>) -> OverlayReport {
         rendered: None,
         findings: Vec::new(),
     }
+}
+
+/// The documents that overlays add, and where they stand.
+fn added(plan: &Plan) -> Vec<Added> {
+    let own = plan.documents.iter().filter(|document| plan.is_resource(document));
+    let added = |document: &Planned| {
+        let resource = document.identity.as_ref()?.to_string();
+        Some(Added { resource, file: plan.files.get(document.file)?.name.clone() })
+    };
+    own.filter_map(added).collect()
 }
 
 fn base_report(base: &Base, vendored: Option<&Vec<check::VendoredFile>>) -> BaseReport {
@@ -201,6 +211,12 @@ fn bases(overlay: &Overlay<'_>, documents: &[BaseDocument<'_>], findings: &mut F
         base::check(document, findings);
     }
     base::ambiguous_scalars(&read, findings);
+    let planned = |document: &BaseDocument<'_>| overlay.plan.documents.get(document.planned);
+    let share = |a: usize, b: usize| {
+        let of = |index: usize| documents.get(index).and_then(planned);
+        of(a).zip(of(b)).is_some_and(|(a, b)| overlay.plan.share_a_base(a, b))
+    };
+    base::duplicate_documents(&read, share, findings);
 }
 
 /// Proves a result.

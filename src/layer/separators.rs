@@ -1,0 +1,177 @@
+//! Where kubectl cuts a manifest into documents, and whether that is where we cut it.
+//!
+//! kubectl (`k8s.io/apimachinery/pkg/util/yaml`, `YAMLReader` and `YAMLOrJSONDecoder`) goes by lines that end with a line
+//! feed. A line that begins with `---` separates, and may hold nothing else but a comment. Each piece is then read by
+//! itself, and of a piece only the first YAML document counts. A stream that begins with `{` is taken for JSON values.
+//! A manifest that kubectl would cut in another way than `yaml::stream`, or not at all, is refused: documents that only
+//! one of the two sees could be patched, proven and never applied, or the other way round.
+
+use std::sync::Arc;
+
+use memchr::memmem;
+
+use super::manifest::is_json;
+use crate::diag::{Code, Diagnostic, Place, Source};
+use crate::yaml::stream::Piece;
+
+/// What keeps kubectl from reading a manifest, cut into `pieces`, as it is read here, if anything does.
+pub fn check(source: &Arc<Source>, pieces: &[Piece]) -> Option<Diagnostic> {
+    let text = source.text.as_str();
+    if is_json(text) {
+        return None;
+    }
+    let faults = [begins_like_json(text), line_of_dashes(text), carriage_return(text), piece(text, pieces)];
+    let (at, fault) = faults.into_iter().flatten().min_by_key(|(at, _)| *at)?;
+    let line_end = text.get(at..)?.find(['\n', '\r']).map_or(text.len(), |end| at + end);
+    Some(unreadable(&source.name, fault).at(Place::new(source, at..line_end), fault.label()))
+}
+
+/// What keeps kubectl from reading documents of JSON with others behind them.
+pub fn json_before_others(source: &Arc<Source>) -> Option<Diagnostic> {
+    let fault = Fault::JsonAmongOthers;
+    is_json(&source.text).then(|| unreadable(&source.name, fault).at(Place::new(source, 0..0), fault.label()))
+}
+
+#[derive(Clone, Copy)]
+enum Fault {
+    /// It begins with `{` and is no JSON.
+    BeginsLikeJson,
+    /// JSON values with YAML behind them.
+    JsonAmongOthers,
+    /// A line begins with `---` and goes on.
+    MoreThanDashes,
+    /// A marker stands behind a carriage return alone.
+    CarriageReturn,
+    /// A document begins behind `...`.
+    BehindEnd,
+    /// A directive stands before a document.
+    Directive,
+}
+
+impl Fault {
+    fn label(self) -> &'static str {
+        match self {
+            Fault::BeginsLikeJson | Fault::JsonAmongOthers => "kubectl takes a stream that begins like this for JSON",
+            Fault::MoreThanDashes => "kubectl allows nothing but a comment behind these dashes",
+            Fault::CarriageReturn => "kubectl sees no line end before this",
+            Fault::BehindEnd => "kubectl never reads what stands between `...` and the next `---`",
+            Fault::Directive => "kubectl cuts this off from its document, and cannot read it",
+        }
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            Fault::BeginsLikeJson => "Write `---` in a line before it.",
+            Fault::JsonAmongOthers => "Write its documents as YAML, or put it behind the others.",
+            Fault::MoreThanDashes => "Put what follows on the next line; in a text, indent the line.",
+            Fault::CarriageReturn => "End lines with a line feed, or with both.",
+            Fault::BehindEnd => "Write `---` where the document begins.",
+            Fault::Directive => "Leave the directive out.",
+        }
+    }
+}
+
+fn unreadable(name: &str, fault: Fault) -> Diagnostic {
+    let message = format!("kubectl does not read {name} as the documents that it seems to hold");
+    Diagnostic::new(Code::ManifestUnreadable, message).help(fault.help())
+}
+
+fn begins_like_json(text: &str) -> Option<(usize, Fault)> {
+    let at = text.len() - text.trim_start_matches('\u{feff}').trim_start().len();
+    text.get(at..)?.starts_with('{').then_some((at, Fault::BeginsLikeJson))
+}
+
+/// The first line that begins with `---` and holds more than a comment. A byte order mark hides the first line.
+fn line_of_dashes(text: &str) -> Option<(usize, Fault)> {
+    let first = text.starts_with("---").then_some(0);
+    let later = memmem::find_iter(text.as_bytes(), b"\n---").map(|at| at + 1);
+    let mut lines = first.into_iter().chain(later);
+    let goes_on = |at: &usize| {
+        let line = text.get(at + 3..).and_then(|rest| rest.split('\n').next()).unwrap_or_default().trim();
+        !(line.is_empty() || line.starts_with('#'))
+    };
+    lines.find(goes_on).map(|at| (at, Fault::MoreThanDashes))
+}
+
+/// The first marker behind a carriage return that no line feed follows.
+fn carriage_return(text: &str) -> Option<(usize, Fault)> {
+    let found = ["\r---", "\r..."].iter().filter_map(|marker| text.find(marker)).min()?;
+    Some((found + 1, Fault::CarriageReturn))
+}
+
+/// The first document that begins behind `...`, or with a directive.
+fn piece(text: &str, pieces: &[Piece]) -> Option<(usize, Fault)> {
+    let first = pieces.first().map(|piece| piece.range.start);
+    pieces.iter().filter(|piece| piece.content).find_map(|piece| {
+        if piece.marker.is_none() && Some(piece.range.start) != first {
+            return Some((content(text, piece), Fault::BehindEnd));
+        }
+        let before = piece.range.start..piece.marker.as_ref().map_or(piece.range.end, |marker| marker.start);
+        let directive = text.get(before)?.trim_start_matches('\u{feff}').lines().any(|line| line.starts_with('%'));
+        directive.then(|| (content(text, piece), Fault::Directive))
+    })
+}
+
+/// Where a piece has its first line that is no comment.
+fn content(text: &str, piece: &Piece) -> usize {
+    let mut at = piece.range.start;
+    for line in piece.text(text).split_inclusive('\n') {
+        let bare = line.trim_start_matches('\u{feff}').trim();
+        if !(bare.is_empty() || bare.starts_with('#') || bare.starts_with("...")) {
+            break;
+        }
+        at += line.len();
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::stream;
+
+    /// `line: label` of what is wrong.
+    fn told(text: &str) -> Option<String> {
+        let finding = check(&Source::new("m.yaml", text), &stream::split(text))?;
+        Some(format!("{}: {}", finding.place.map_or(0, |place| place.line()), finding.label))
+    }
+
+    #[test]
+    fn manifests_that_kubectl_cuts_alike_are_fine() {
+        for text in [
+            "",
+            "# c\n",
+            "a: 1\n",
+            "---\na: 1\n--- # c\nb: 1\n---\t \n...\n---\nc: 1\n...\n# end\n",
+            "\u{feff}---\na: 1\n",
+            "a: 1\r\n---\r\nb: 1\r\n",
+            "a: |\n  --- x\n  ...\n",
+            "{\"a\": 1}\n{\"b\": 2}\n",
+            "---\n{a: 1}\n",
+            "# a comment\r---\na: 1\n".strip_prefix("# a comment\r").unwrap(),
+        ] {
+            assert_eq!(told(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn manifests_that_kubectl_cuts_otherwise_are_told_at_the_line() {
+        let cases = [
+            ("a: 1\n...\nb: 1\n", "3: kubectl never reads what stands between `...` and the next `---`"),
+            (
+                "a: 1\n...\n# c\n\nb: 1\n---\nc: 1\n",
+                "5: kubectl never reads what stands between `...` and the next `---`",
+            ),
+            ("a: 1\n--- {b: 1}\n", "2: kubectl allows nothing but a comment behind these dashes"),
+            ("a: 1\n---x\n", "2: kubectl allows nothing but a comment behind these dashes"),
+            ("a: |\n--- two\n", "2: kubectl allows nothing but a comment behind these dashes"),
+            ("%YAML 1.1\n---\na: 1\n", "1: kubectl cuts this off from its document, and cannot read it"),
+            ("a: 1\r---\rb: 1\r", "1: kubectl sees no line end before this"),
+            ("{a: 1}\n", "1: kubectl takes a stream that begins like this for JSON"),
+            ("{\"a\": 1}\n---\nb: 1\n", "1: kubectl takes a stream that begins like this for JSON"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(told(text).as_deref(), Some(wanted), "{text:?}");
+        }
+    }
+}
