@@ -131,7 +131,8 @@ impl Holder<'_, '_> {
             }
         }
         for odd in &document.undocumented {
-            if self.live && part.is_some() && live::is_servers(identity, &odd.difference) {
+            let server = entry.filter(|_| self.live && part.is_some());
+            if server.is_some_and(|entry| live::is_servers(identity, &odd.difference, &entry.value)) {
                 continue;
             }
             Self::whole(part.is_some(), entry.is_some(), &resource, out);

@@ -1,15 +1,10 @@
-//! What a server writes into an object beside what was applied: its own fields, and defaults.
+//! What a server is known to write, by kind and field.
 //!
-//! The defaults are those of the Kubernetes API types (`SetDefaults_…` in `pkg/apis/*/*/defaults.go`), by kind and field.
-//! A field counts as a default only where it is new and has the default's value.
-
-use serde_json::Value;
-
-use crate::diff::{Difference, Step, What};
-use crate::resource::Identity;
+//! The kind is that of the document, `webhook` for both kinds of webhook configurations, `pod` for what lies in a pod's
+//! spec wherever that lies, or `*` for every document. Fields are keys with `/` between them; `*` is any key or item.
 
 /// Fields that belong to the server whatever they say: they are left out even where the base has them.
-const OWNED: &[&str] = &[
+pub(super) const OWNED: &[&str] = &[
     "status",
     "metadata/managedFields",
     "metadata/uid",
@@ -20,7 +15,7 @@ const OWNED: &[&str] = &[
 ];
 
 /// Fields that a server or its controllers fill in where they are not set, with values of their own.
-const FILLED: &[(&str, &str)] = &[
+pub(super) const FILLED: &[(&str, &str)] = &[
     ("*", "metadata/annotations/kubectl.kubernetes.io/last-applied-configuration"),
     ("Deployment", "metadata/annotations/deployment.kubernetes.io/revision"),
     ("DaemonSet", "metadata/annotations/deprecated.daemonset.template.generation"),
@@ -31,16 +26,27 @@ const FILLED: &[(&str, &str)] = &[
     ("Service", "spec/ipFamilies"),
     ("Service", "spec/healthCheckNodePort"),
     ("Service", "spec/ports/*/nodePort"),
-    ("Service", "spec/ports/*/targetPort"),
     ("PersistentVolumeClaim", "spec/volumeName"),
+    ("PersistentVolumeClaim", "spec/storageClassName"),
+    ("PersistentVolumeClaim", "metadata/annotations/pv.kubernetes.io/bind-completed"),
+    ("PersistentVolumeClaim", "metadata/annotations/pv.kubernetes.io/bound-by-controller"),
+    ("PersistentVolumeClaim", "metadata/annotations/volume.kubernetes.io/selected-node"),
+    ("PersistentVolumeClaim", "metadata/annotations/volume.kubernetes.io/storage-provisioner"),
+    ("PersistentVolumeClaim", "metadata/annotations/volume.beta.kubernetes.io/storage-provisioner"),
+    ("ServiceAccount", "secrets"),
+    ("Job", "spec/selector"),
+    ("Job", "spec/template/metadata/labels/batch.kubernetes.io/controller-uid"),
+    ("Job", "spec/template/metadata/labels/batch.kubernetes.io/job-name"),
+    ("Job", "spec/template/metadata/labels/controller-uid"),
+    ("Job", "spec/template/metadata/labels/job-name"),
+    ("StatefulSet", "spec/volumeClaimTemplates/*/status"),
     ("CustomResourceDefinition", "spec/names/listKind"),
     ("CustomResourceDefinition", "spec/names/singular"),
-    ("pod", "serviceAccount"),
     ("pod", "nodeName"),
 ];
 
 /// Defaults: the kind (`*` for every kind, `pod` for what lies in a pod's spec), the field, and its value as JSON.
-const DEFAULTS: &[(&str, &str, &str)] = &[
+pub(super) const DEFAULTS: &[(&str, &str, &str)] = &[
     ("*", "metadata/namespace", r#""default""#),
     ("*", "spec/template/metadata/creationTimestamp", "null"),
     ("pod", "restartPolicy", r#""Always""#),
@@ -58,6 +64,7 @@ const DEFAULTS: &[(&str, &str, &str)] = &[
     ("pod", "containers/*/resources", "{}"),
     ("pod", "containers/*/ports/*/protocol", r#""TCP""#),
     ("pod", "containers/*/env/*/valueFrom/fieldRef/apiVersion", r#""v1""#),
+    ("pod", "containers/*/env/*/valueFrom/resourceFieldRef/divisor", r#""0""#),
     ("pod", "containers/*/probe/timeoutSeconds", "1"),
     ("pod", "containers/*/probe/periodSeconds", "10"),
     ("pod", "containers/*/probe/successThreshold", "1"),
@@ -74,6 +81,8 @@ const DEFAULTS: &[(&str, &str, &str)] = &[
     ("pod", "volumes/*/projected/defaultMode", "420"),
     ("pod", "volumes/*/downwardAPI/defaultMode", "420"),
     ("pod", "volumes/*/downwardAPI/items/*/fieldRef/apiVersion", r#""v1""#),
+    ("pod", "volumes/*/downwardAPI/items/*/resourceFieldRef/divisor", r#""0""#),
+    ("pod", "volumes/*/iscsi/iscsiInterface", r#""default""#),
     ("pod", "volumes/*/projected/sources/*/serviceAccountToken/expirationSeconds", "3600"),
     ("pod", "volumes/*/projected/sources/*/downwardAPI/items/*/fieldRef/apiVersion", r#""v1""#),
     ("Deployment", "spec/replicas", "1"),
@@ -82,7 +91,11 @@ const DEFAULTS: &[(&str, &str, &str)] = &[
     ("Deployment", "spec/strategy/type", r#""RollingUpdate""#),
     ("Deployment", "spec/strategy/rollingUpdate/maxSurge", r#""25%""#),
     ("Deployment", "spec/strategy/rollingUpdate/maxUnavailable", r#""25%""#),
+    ("Pod", "spec/priority", "0"),
+    ("Pod", "spec/tolerations/*", NOT_READY),
+    ("Pod", "spec/tolerations/*", UNREACHABLE),
     ("ReplicaSet", "spec/replicas", "1"),
+    ("ReplicationController", "spec/replicas", "1"),
     ("DaemonSet", "spec/revisionHistoryLimit", "10"),
     ("DaemonSet", "spec/updateStrategy/type", r#""RollingUpdate""#),
     ("DaemonSet", "spec/updateStrategy/rollingUpdate/maxSurge", "0"),
@@ -98,7 +111,6 @@ const DEFAULTS: &[(&str, &str, &str)] = &[
     ("StatefulSet", "spec/volumeClaimTemplates/*/kind", r#""PersistentVolumeClaim""#),
     ("StatefulSet", "spec/volumeClaimTemplates/*/metadata/creationTimestamp", "null"),
     ("StatefulSet", "spec/volumeClaimTemplates/*/spec/volumeMode", r#""Filesystem""#),
-    ("StatefulSet", "spec/volumeClaimTemplates/*/status/phase", r#""Pending""#),
     ("Job", "spec/backoffLimit", "6"),
     ("Job", "spec/completions", "1"),
     ("Job", "spec/parallelism", "1"),
@@ -119,12 +131,26 @@ const DEFAULTS: &[(&str, &str, &str)] = &[
     ("Service", "spec/allocateLoadBalancerNodePorts", "true"),
     ("Service", "spec/ipFamilyPolicy", r#""SingleStack""#),
     ("Service", "spec/ports/*/protocol", r#""TCP""#),
+    ("Service", "spec/sessionAffinityConfig/clientIP/timeoutSeconds", "10800"),
+    ("PersistentVolumeClaim", "metadata/finalizers", r#"["kubernetes.io/pvc-protection"]"#),
     ("PersistentVolumeClaim", "spec/volumeMode", r#""Filesystem""#),
+    ("PersistentVolume", "metadata/finalizers", r#"["kubernetes.io/pv-protection"]"#),
     ("PersistentVolume", "spec/volumeMode", r#""Filesystem""#),
     ("PersistentVolume", "spec/persistentVolumeReclaimPolicy", r#""Retain""#),
     ("StorageClass", "reclaimPolicy", r#""Delete""#),
     ("StorageClass", "volumeBindingMode", r#""Immediate""#),
     ("Secret", "type", r#""Opaque""#),
+    ("HorizontalPodAutoscaler", "spec/minReplicas", "1"),
+    ("CSIDriver", "spec/attachRequired", "true"),
+    ("CSIDriver", "spec/podInfoOnMount", "false"),
+    ("CSIDriver", "spec/storageCapacity", "false"),
+    ("CSIDriver", "spec/requiresRepublish", "false"),
+    ("CSIDriver", "spec/seLinuxMount", "false"),
+    ("CSIDriver", "spec/fsGroupPolicy", r#""ReadWriteOnceWithFSType""#),
+    ("CSIDriver", "spec/volumeLifecycleModes", r#"["Persistent"]"#),
+    ("APIService", "spec/service/port", "443"),
+    ("NetworkPolicy", "spec/policyTypes", r#"["Ingress"]"#),
+    ("NetworkPolicy", "spec/policyTypes", r#"["Ingress","Egress"]"#),
     ("NetworkPolicy", "spec/ingress/*/ports/*/protocol", r#""TCP""#),
     ("NetworkPolicy", "spec/egress/*/ports/*/protocol", r#""TCP""#),
     ("PriorityClass", "preemptionPolicy", r#""PreemptLowerPriority""#),
@@ -141,142 +167,70 @@ const DEFAULTS: &[(&str, &str, &str)] = &[
     ("webhook", "webhooks/*/objectSelector", "{}"),
     ("webhook", "webhooks/*/rules/*/scope", r#""*""#),
     ("webhook", "webhooks/*/clientConfig/service/port", "443"),
+    ("CustomResourceDefinition", "spec/conversion/webhook/clientConfig/service/port", "443"),
 ];
 
-/// Whether a server made a difference, and nobody who applies manifests.
-pub(super) fn is_servers(identity: &Identity, difference: &Difference) -> bool {
-    if difference.within.is_some() {
-        return false;
-    }
-    let steps = difference.path.steps();
-    let place: Vec<&str> = steps.iter().map(|step| field(step)).collect();
-    if OWNED.iter().any(|owned| starts_with(&place, owned)) {
-        return true;
-    }
-    match &difference.what {
-        What::Added(value) => !place.is_empty() && is_filled(&identity.kind, &mut place.clone(), value),
-        _ => false,
-    }
-}
+/// The tolerations that every pod is given.
+const NOT_READY: &str =
+    r#"{"effect":"NoExecute","key":"node.kubernetes.io/not-ready","operator":"Exists","tolerationSeconds":300}"#;
+const UNREACHABLE: &str =
+    r#"{"effect":"NoExecute","key":"node.kubernetes.io/unreachable","operator":"Exists","tolerationSeconds":300}"#;
 
-/// Whether a new value holds nothing but what a server fills in.
-fn is_filled<'v>(kind: &str, place: &mut Vec<&'v str>, value: &'v Value) -> bool {
-    if OWNED.iter().any(|owned| starts_with(place, owned)) {
-        return true;
-    }
-    let views = views(kind, place);
-    let filled = FILLED.iter().any(|(of, path)| views.iter().any(|(kind, place)| fits(of, kind) && is_at(place, path)));
-    let default = DEFAULTS.iter().any(|(of, path, text)| {
-        views.iter().any(|(kind, place)| fits(of, kind) && is_at(place, path))
-            && serde_json::from_str::<Value>(text).is_ok_and(|default| default == *value)
-    });
-    if filled || default {
-        return true;
-    }
-    let Value::Object(map) = value else { return false };
-    !map.is_empty()
-        && map.iter().all(|(key, value)| {
-            place.push(field_name(key));
-            let filled = is_filled(kind, place, value);
-            place.pop();
-            filled
-        })
-}
+/// Fields that get the value of a field beside them: the kind, the field, and the one beside it.
+pub(super) const FOLLOWS: &[(&str, &str, &str)] = &[
+    ("pod", "serviceAccount", "serviceAccountName"),
+    ("pod", "serviceAccountName", "serviceAccount"),
+    // Only where the pod is in the host's network.
+    ("pod", HOST_PORT, "containerPort"),
+    ("Service", "spec/ports/*/targetPort", "port"),
+];
 
-fn fits(wanted: &str, kind: &str) -> bool {
-    wanted == kind || (wanted == "*" && kind != "pod")
-}
+/// The port of the host that a container's port is bound to.
+pub(super) const HOST_PORT: &str = "containers/*/ports/*/hostPort";
 
-/// A place as it is seen from the top of the document, and from that of a pod's spec where it lies in one.
-fn views<'p>(kind: &str, place: &'p [&'p str]) -> Vec<(String, &'p [&'p str])> {
-    let family = if kind.ends_with("WebhookConfiguration") { "webhook" } else { kind };
-    let mut views = vec![(family.to_owned(), place)];
-    let pod: &[&str] = match kind {
-        "Pod" => &["spec"],
-        "CronJob" => &["spec", "jobTemplate", "spec", "template", "spec"],
-        _ => &["spec", "template", "spec"],
-    };
-    if let Some(below) = place.strip_prefix(pod) {
-        views.push(("pod".to_owned(), below));
-    }
-    views
-}
+/// Values that say nothing and that a server does not keep (`omitempty` in the API types, where the field is no
+/// pointer): the kind, the field, and the value. null is kept nowhere.
+pub(super) const DROPPED: &[(&str, &str, &str)] = &[
+    ("*", "metadata/annotations", "{}"),
+    ("*", "metadata/labels", "{}"),
+    ("*", "spec/template/metadata/annotations", "{}"),
+    ("*", "spec/template/metadata/labels", "{}"),
+    ("pod", "hostNetwork", "false"),
+    ("pod", "hostPID", "false"),
+    ("pod", "hostIPC", "false"),
+    ("pod", "nodeSelector", "{}"),
+    ("pod", "tolerations", "[]"),
+    ("pod", "volumes", "[]"),
+    ("pod", "containers", "[]"),
+    ("pod", "imagePullSecrets", "[]"),
+    ("pod", "containers/*/args", "[]"),
+    ("pod", "containers/*/command", "[]"),
+    ("pod", "containers/*/env", "[]"),
+    ("pod", "containers/*/env/*/value", r#""""#),
+    ("pod", "containers/*/ports", "[]"),
+    ("pod", "containers/*/ports/*/hostPort", "0"),
+    ("pod", "containers/*/stdin", "false"),
+    ("pod", "containers/*/tty", "false"),
+    ("pod", "containers/*/volumeMounts", "[]"),
+    ("pod", "containers/*/volumeMounts/*/readOnly", "false"),
+    ("pod", "containers/*/volumeMounts/*/subPath", r#""""#),
+    ("Deployment", "spec/paused", "false"),
+    ("Deployment", "spec/minReadySeconds", "0"),
+    ("DaemonSet", "spec/minReadySeconds", "0"),
+    ("StatefulSet", "spec/minReadySeconds", "0"),
+    ("Service", "spec/publishNotReadyAddresses", "false"),
+];
 
-fn field(step: &Step) -> &str {
-    match step {
-        Step::Key(key) => field_name(key),
-        Step::Item(_) => "*",
-    }
-}
-
-/// The kinds of containers, and of probes, have the same defaults.
-fn field_name(key: &str) -> &str {
-    match key {
-        "initContainers" | "ephemeralContainers" => "containers",
-        "livenessProbe" | "readinessProbe" | "startupProbe" => "probe",
-        _ => key,
-    }
-}
-
-fn starts_with(place: &[&str], path: &str) -> bool {
-    let count = path.split('/').count();
-    place.get(..count).is_some_and(|place| is_at(place, path))
-}
-
-/// Whether a place is that of a path. The key of an annotation may have a `/` in it.
-fn is_at(place: &[&str], path: &str) -> bool {
-    place.iter().map(|part| part.len() + 1).sum::<usize>() == path.len() + 1 && place.join("/") == path
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::diff::diff_values;
-
-    /// What is left of the differences between two values of a kind.
-    fn left(kind: &str, before: &Value, after: &Value) -> Vec<String> {
-        let identity = Identity::new("v1", kind, "", "n");
-        let differences = diff_values(before, after, &|_| None);
-        differences.iter().filter(|d| !is_servers(&identity, d)).map(|d| d.path.to_string()).collect()
-    }
-
-    #[test]
-    fn what_a_server_writes_is_left_out() {
-        let before = json!({"metadata": {"creationTimestamp": null}, "status": {"a": 1}});
-        let after = json!({
-            "metadata": {"creationTimestamp": "2026-01-01T00:00:00Z", "uid": "u", "managedFields": [{}],
-                "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"}},
-            "status": {"a": 2, "b": 3},
-        });
-        assert_eq!(left("ConfigMap", &before, &after), Vec::<String>::new());
-        let mut mine = after.clone();
-        mine["metadata"]["annotations"]["mine"] = json!("x");
-        assert_eq!(left("ConfigMap", &before, &mine), ["/metadata/annotations"]);
-    }
-
-    #[test]
-    fn a_default_is_left_out_only_with_its_value() {
-        let pod = |container: Value| json!({"spec": {"template": {"spec": {"containers": [container]}}}});
-        let before = pod(json!({"name": "a", "livenessProbe": {"exec": {}}}));
-        let with = |policy: &str, period: u32| {
-            pod(json!({"name": "a", "terminationMessagePolicy": policy, "resources": {},
-                "livenessProbe": {"exec": {}, "periodSeconds": period}}))
-        };
-        assert_eq!(left("DaemonSet", &before, &with("File", 10)), Vec::<String>::new());
-        let path = "/spec/template/spec/containers/[name=a]";
-        assert_eq!(
-            left("DaemonSet", &before, &with("FallbackToLogsOnError", 11)),
-            [format!("{path}/livenessProbe/periodSeconds"), format!("{path}/terminationMessagePolicy")]
-        );
-    }
-
-    #[test]
-    fn a_mapping_of_defaults_is_one_and_a_changed_value_is_none() {
-        let before = json!({"spec": {"revisionHistoryLimit": 3}});
-        let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}});
-        let after = json!({"spec": {"revisionHistoryLimit": 10, "updateStrategy": strategy}});
-        assert_eq!(left("DaemonSet", &before, &after), ["/spec/revisionHistoryLimit"]);
-    }
-}
+/// Amounts, which a server spells in its own way: `1024Mi` as `1Gi`, `0.5` as `500m`, the number 1 as the text `1`.
+pub(super) const QUANTITIES: &[(&str, &str)] = &[
+    ("pod", "containers/*/resources/limits/*"),
+    ("pod", "containers/*/resources/requests/*"),
+    ("pod", "volumes/*/emptyDir/sizeLimit"),
+    ("pod", "overhead/*"),
+    ("PersistentVolume", "spec/capacity/*"),
+    ("PersistentVolumeClaim", "spec/resources/limits/*"),
+    ("PersistentVolumeClaim", "spec/resources/requests/*"),
+    ("StatefulSet", "spec/volumeClaimTemplates/*/spec/resources/limits/*"),
+    ("StatefulSet", "spec/volumeClaimTemplates/*/spec/resources/requests/*"),
+    ("ResourceQuota", "spec/hard/*"),
+];

@@ -1,0 +1,208 @@
+//! What a cluster answers, in each shape that `kubectl get` prints, held against an overlay.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may lay out files, and fail")]
+
+#[path = "support/project.rs"]
+mod project;
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use overlay::yaml::load::load_text;
+use overlay::yaml::spell::{self, Layout};
+use project::{Project, Ran};
+use serde_json::{Value, json};
+
+const BASE: &str = "apiVersion: overlay/v1\nkind: Base\nname: net\nsource:\n  file: ../../upstream.yaml\n";
+
+const OVERLAY: &str = "apiVersion: overlay/v1\nkind: Overlay\nname: lab\nbases:\n  - ../../base/net\npatches:\n  - patches/replicas.yaml\n";
+
+const PATCH: &str = "\
+apiVersion: overlay/v1
+kind: Patch
+name: replicas
+summary: Two of them
+why: One may be away.
+evidence: [the rota]
+changes:
+  - target: {kind: Deployment, name: net-api}
+    patch:
+      - {op: add, path: /spec/replicas, value: 2}
+";
+
+const DEPLOYMENT: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: net-api
+spec:
+  selector:
+    matchLabels: {app: net-api}
+  template:
+    metadata:
+      labels: {app: net-api}
+    spec:
+      hostNetwork: true
+      serviceAccountName: net-api
+      containers:
+        - name: api
+          image: example.org/net-api:v1
+          ports:
+            - {name: http, containerPort: 8080}
+          resources:
+            limits: {cpu: 0.5, memory: 1024Mi}
+          env:
+            - {name: EMPTY, value: ''}
+          readinessProbe:
+            httpGet: {port: 8080}
+";
+
+const SERVICE: &str = "\
+apiVersion: v1
+kind: Service
+metadata:
+  name: net-api
+spec:
+  selector: {app: net-api}
+  ports:
+    - {name: http, port: 80}
+";
+
+fn project() -> Project {
+    let upstream = format!("{DEPLOYMENT}---\n{SERVICE}");
+    let project = Project::new([
+        ("base/net/base.yaml", BASE),
+        ("overlays/lab/overlay.yaml", OVERLAY),
+        ("overlays/lab/patches/replicas.yaml", PATCH),
+        ("upstream.yaml", upstream.as_str()),
+    ]);
+    project.output(&["vendor", "base/net"]);
+    project
+}
+
+/// What every object of a server has.
+fn stored(text: &str) -> Value {
+    let mut object = load_text(text).unwrap().value;
+    let metadata = object["metadata"].as_object_mut().unwrap();
+    metadata.insert("namespace".into(), "default".into());
+    metadata.insert("uid".into(), "5d0c1e9e-0000-4000-8000-000000000000".into());
+    metadata.insert("resourceVersion".into(), "731".into());
+    metadata.insert("creationTimestamp".into(), "2026-03-01T08:00:00Z".into());
+    metadata.insert("generation".into(), 3.into());
+    metadata.insert("managedFields".into(), json!([{"manager": "kubectl", "operation": "Apply"}]));
+    let applied = json!({"kubectl.kubernetes.io/last-applied-configuration": "{}\n"});
+    metadata.insert("annotations".into(), applied);
+    object["status"] = json!({"observedGeneration": 3});
+    object
+}
+
+/// The two objects as a server has them, with its defaults.
+fn live() -> [Value; 2] {
+    let mut deployment = stored(DEPLOYMENT);
+    deployment["metadata"]["annotations"]["deployment.kubernetes.io/revision"] = "2".into();
+    let spec = &mut deployment["spec"];
+    spec["replicas"] = 2.into();
+    spec["revisionHistoryLimit"] = 10.into();
+    spec["progressDeadlineSeconds"] = 600.into();
+    spec["strategy"] = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}});
+    let template = &mut spec["template"];
+    template["metadata"]["creationTimestamp"] = Value::Null;
+    let pod = &mut template["spec"];
+    for (field, value) in [
+        ("dnsPolicy", json!("ClusterFirst")),
+        ("restartPolicy", json!("Always")),
+        ("schedulerName", json!("default-scheduler")),
+        ("securityContext", json!({})),
+        ("serviceAccount", json!("net-api")),
+        ("terminationGracePeriodSeconds", json!(30)),
+    ] {
+        pod[field] = value;
+    }
+    let container = &mut pod["containers"][0];
+    container["imagePullPolicy"] = "IfNotPresent".into();
+    container["terminationMessagePath"] = "/dev/termination-log".into();
+    container["terminationMessagePolicy"] = "File".into();
+    container["ports"][0] = json!({"name": "http", "containerPort": 8080, "hostPort": 8080, "protocol": "TCP"});
+    container["resources"]["limits"] = json!({"cpu": "500m", "memory": "1Gi"});
+    container["env"][0] = json!({"name": "EMPTY"});
+    container["readinessProbe"] = json!({"httpGet": {"path": "/", "port": 8080, "scheme": "HTTP"},
+        "failureThreshold": 3, "periodSeconds": 10, "successThreshold": 1, "timeoutSeconds": 1});
+    let mut service = stored(SERVICE);
+    let spec = &mut service["spec"];
+    for (field, value) in [
+        ("clusterIP", json!("10.96.7.7")),
+        ("clusterIPs", json!(["10.96.7.7"])),
+        ("internalTrafficPolicy", json!("Cluster")),
+        ("ipFamilies", json!(["IPv4"])),
+        ("ipFamilyPolicy", json!("SingleStack")),
+        ("sessionAffinity", json!("None")),
+        ("type", json!("ClusterIP")),
+    ] {
+        spec[field] = value;
+    }
+    spec["ports"][0] = json!({"name": "http", "port": 80, "protocol": "TCP", "targetPort": 80});
+    [deployment, service]
+}
+
+/// Both objects in each shape: `-o json` of several is a List, of one after the other a row of objects.
+fn shapes(objects: &[Value; 2]) -> Vec<String> {
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": objects, "metadata": {"resourceVersion": ""}});
+    let yaml = |value: &Value| spell::block(value, 0, Layout { step: 2, indent_lists: false }, None);
+    let row = |object: &Value| format!("{object:#}\n");
+    vec![
+        format!("{list:#}\n"),
+        format!("{}\n", yaml(&list)),
+        objects.iter().map(row).collect::<Vec<_>>().concat(),
+        objects.iter().rev().map(|object| format!("---\n{}\n", yaml(object))).collect::<Vec<_>>().concat(),
+    ]
+}
+
+fn hold(project: &Project, answer: &str, live: &[&str]) -> Ran {
+    let args = [&["verify", "overlays/lab", "--against", "-", "--format", "json"], live].concat();
+    let mut command = project.command(&args);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(answer.as_bytes()).unwrap();
+    Ran::of(child.wait_with_output().unwrap())
+}
+
+fn undocumented(ran: &Ran) -> Vec<String> {
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let list = report["overlays"][0]["undocumented"].as_array().unwrap().clone();
+    list.iter().map(|departure| departure["path"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn in_every_shape_what_the_server_wrote_is_left_out() {
+    let project = project();
+    for answer in shapes(&live()) {
+        let ran = hold(&project, &answer, &["--live"]);
+        assert_eq!((ran.exit, undocumented(&ran)), (Some(0), Vec::new()), "{answer}\n{}", ran.stderr);
+        let all = hold(&project, &answer, &[]);
+        assert_eq!(all.exit, Some(1));
+        assert!(undocumented(&all).len() > 20, "without --live, all of it is told: {:?}", undocumented(&all));
+    }
+}
+
+#[test]
+fn in_every_shape_what_a_person_changed_is_told() {
+    let project = project();
+    let mut objects = live();
+    let pod = &mut objects[0]["spec"]["template"]["spec"];
+    pod["serviceAccount"] = "other".into();
+    pod["containers"][0]["ports"][0]["hostPort"] = 9090.into();
+    pod["containers"][0]["resources"]["limits"]["memory"] = "2Gi".into();
+    objects[1]["spec"]["ports"][0]["targetPort"] = 8080.into();
+    let container = "/spec/template/spec/containers/[name=api]";
+    let mut wanted = vec![
+        "/spec/ports/[name=http]/targetPort".to_owned(),
+        "/spec/template/spec/serviceAccount".to_owned(),
+        format!("{container}/ports/[name=http]/hostPort"),
+        format!("{container}/resources/limits/memory"),
+    ];
+    wanted.sort();
+    for answer in shapes(&objects) {
+        let ran = hold(&project, &answer, &["--live"]);
+        let mut told = undocumented(&ran);
+        told.sort();
+        assert_eq!((ran.exit, told), (Some(1), wanted.clone()), "{answer}");
+    }
+}
