@@ -559,6 +559,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::diff;
 
     fn told(before: &Value, after: &Value, level: Level) -> Vec<String> {
         let operations = operations(before, after, level).unwrap();
@@ -584,6 +585,24 @@ mod tests {
         );
         assert_eq!(told(&before, &list(&["d", "a", "b", "c"]), Level::Families), ["move /l/[name=d] /l/[name=a]"]);
         assert_eq!(told(&before, &list(&["b", "c", "d", "a"]), Level::Families), ["move /l/[name=a] /l/-"]);
+    }
+
+    #[test]
+    fn a_long_list_is_counted_once_and_not_for_each_operation() {
+        let list = |value: &str| -> Value {
+            let items: Vec<Value> = (0..500).map(|n| json!({"name": format!("i{n}"), "value": value})).collect();
+            json!({"spec": {"l": items}})
+        };
+        let (before, mut after) = (list("a"), list("b"));
+        let items = after["spec"]["l"].as_array_mut().unwrap();
+        items.rotate_left(3);
+        items.drain(100..150);
+        items.extend((0..50).map(|n| json!({"name": format!("new{n}")})));
+        let learned = diff::learned::during(|| {
+            let operations = operations(&before, &after, Level::Families).unwrap();
+            assert!(operations.len() > 500, "{}", operations.len());
+        });
+        assert!(learned < 3000, "{learned} times an item was counted");
     }
 
     #[test]

@@ -25,6 +25,8 @@ use lists::Pair;
 use names::Names;
 
 pub use names::ItemNames;
+#[cfg(test)]
+pub(crate) use names::learned;
 pub use path::{At, Item, Path, Step, keyed};
 pub use streams::{Document, Pairing, Rename, diff_streams, pair_documents};
 

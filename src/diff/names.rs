@@ -69,6 +69,8 @@ impl ItemNames {
 
     /// Counts one item more.
     pub fn learn(&mut self, item: &Value) {
+        #[cfg(test)]
+        learned::count();
         for selector in candidates(item, self.key) {
             *self.counts.entry(selector).or_default() += 1;
         }
@@ -105,6 +107,25 @@ fn select(item: &Value, fields: &[&str]) -> Option<Segment> {
 
 fn short(value: &Value) -> Option<String> {
     scalar_text(value).filter(|text| text.len() <= MAX_TEXT && !text.contains(char::is_control)).map(Into::into)
+}
+
+/// How often items were counted on this thread, for tests that hold work to the length of a list.
+#[cfg(test)]
+pub(crate) mod learned {
+    use std::cell::Cell;
+
+    thread_local!(static LEARNED: Cell<usize> = const { Cell::new(0) });
+
+    pub(super) fn count() {
+        LEARNED.set(LEARNED.get() + 1);
+    }
+
+    /// How many items are counted while something is done.
+    pub(crate) fn during(what: impl FnOnce()) -> usize {
+        let before = LEARNED.get();
+        what();
+        LEARNED.get() - before
+    }
 }
 
 #[cfg(test)]

@@ -277,3 +277,11 @@ fn the_cost_grows_with_the_size_and_not_its_square() {
         assert!(took[2] < took[0] * 4 * 4 + Duration::from_millis(500), "{took:?}");
     }
 }
+
+#[test]
+fn the_items_of_a_list_are_counted_once_however_many_differ() {
+    let list = |value: &str| -> Value { (0..2000).map(|n| json!({"name": n, "value": value})).collect() };
+    let (before, after) = (json!({"l": list("a")}), json!({"l": list("b")}));
+    let counted = learned::during(|| assert_eq!(diff(&before, &after).len(), 2000));
+    assert_eq!(counted, 2000);
+}
