@@ -142,6 +142,8 @@ codes! {
     PinDropped = "pin-dropped", Error;
     /// A digest that is none.
     DigestMalformed = "digest-malformed", Error;
+    /// An image's tag and the base are of two releases of one repository.
+    ReleaseDiffers = "release-differs", Note;
     /// The tag beside a digest names another image now.
     TagMoved = "tag-moved", Warning;
     /// The registry no longer has the digest.

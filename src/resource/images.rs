@@ -10,7 +10,7 @@ use super::walk::{Step, walk};
 
 /// What to do about a digest that is none.
 pub const WRITE_THE_DIGEST: &str =
-    "Ask the registry for the digest of the tag (`skopeo inspect`, `crane digest`), and write it whole.";
+    "Ask the registry for the digest of the tag (`overlay image NAME:TAG`), and write it whole.";
 
 /// The parts of an image's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

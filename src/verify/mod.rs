@@ -28,6 +28,7 @@ pub mod online;
 pub mod overlay;
 mod patches;
 mod reading;
+mod release;
 pub mod rendered;
 mod shadow;
 mod split;

@@ -14,7 +14,7 @@ use super::bytes::{self, Marked};
 use super::claims::{Act, Claim};
 use super::extent::{self, Extents, Side};
 use super::images::{self, Writer};
-use super::{inner, patches, reading};
+use super::{inner, patches, reading, release};
 use crate::config::{Date, Findings};
 use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::diff::{At, Difference, Document, What, keyed};
@@ -257,11 +257,13 @@ impl Prover<'_> {
 
     fn images(&mut self, claims: &[Claim], proof: &Proof) {
         let mut found = Findings::new();
+        let released = release::released(&self.overlay.layer.bases());
         for document in &proof.documents {
             let Some(result) = document.after.and_then(|index| self.result.get(index)) else { continue };
             let resource = self.name(document.before, document.after);
             let writer = |image: &Image<'_>| self.writer(claims, document, &result.loaded.value, image);
             images::check(&resource, &result.loaded.value, self.overlay.images, writer, &mut found);
+            release::check(&released, &resource, result, self.overlay.images, writer, &mut found);
         }
         self.findings.extend(found.into_vec());
     }
