@@ -246,3 +246,12 @@ fn a_text_inside_a_document_keeps_the_bytes_that_nobody_touches() {
     assert_built(TEXTS, &within("toml", "/log/level"), &TEXTS.replace("= \"info\"", "= \"debug\""));
     assert_built(TEXTS, &within("json", "/level"), &TEXTS.replace(":  \"info\"", ":  \"debug\""));
 }
+
+#[test]
+fn a_document_that_is_json_stays_json() {
+    let base = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"j"},"data":{"x":"old"}}"#;
+    let changes = "  - target: {kind: ConfigMap}\n    patch:\n      - {op: add, path: /metadata/annotations/k, value: v, parents: true}\n      - {op: replace, path: /data/x, value: new, was: old}\n";
+    let wanted =
+        r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"j","annotations":{"k":"v"}},"data":{"x":"new"}}"#;
+    assert_built(base, changes, wanted);
+}

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::change::{TextEdit, apply_edits};
+use crate::change::{Action, Change, New, TextEdit, apply_edits};
 use crate::diag::{Code, Diagnostic, Place};
-use crate::embedded;
+use crate::embedded::{self, Language};
 use crate::patch::lower::{Run, Site, TextWithin};
 use crate::patch::step::{Origin, Step};
 use crate::yaml::edit::Source;
@@ -15,13 +15,49 @@ pub(super) type Text = Arc<Source<'static>>;
 /// A document's text after the steps.
 pub(super) fn follow(site: &Site<'_>, mut text: Text, steps: &[Step]) -> Result<Text, Box<Diagnostic>> {
     for step in steps {
+        let change = readable(step.as_change(site.patch));
+        if let Some(json) = as_json(&text, &change) {
+            text = json.map_err(|why| Box::new(refused(site, &step.origin, why).help(STAYS_JSON)))?;
+            continue;
+        }
         let edited = text
-            .edited(&step.as_change(site.patch))
+            .edited(&change)
             .map_err(|error| Box::new(refused(site, &step.origin, error.to_string()).help(error.help())))?;
         text = edited.map_or(text, |edited| Arc::new(edited.after));
     }
     Ok(text)
 }
+
+/// The change, less the spelling of a whole document: in flow, a stream would begin with `{`, and kubectl would take it for
+/// JSON.
+fn readable(change: Change<'_>) -> Change<'_> {
+    if !change.path.is_empty() {
+        return change;
+    }
+    let action = match change.action {
+        Action::Add(new) => Action::Add(New { spelled: None, ..new }),
+        Action::Replace(new) => Action::Replace(New { spelled: None, ..new }),
+        Action::Remove => Action::Remove,
+    };
+    Change { action, ..change }
+}
+
+/// A document that is JSON stays JSON, as its reader may know no YAML: kubectl takes a stream that begins with `{` for
+/// JSON. `None` for any other text.
+fn as_json(text: &Text, change: &Change<'_>) -> Option<Result<Text, String>> {
+    let document = text.text();
+    if !document.starts_with('{') || embedded::read(Language::Json, document).is_err() {
+        return None;
+    }
+    let edited = embedded::edit(Language::Json, document, change).map_err(|error| error.to_string());
+    let read = |edits: Vec<TextEdit>| {
+        Source::read(apply_edits(document, &edits)).map(Arc::new).map_err(|error| error.to_string())
+    };
+    Some(edited.and_then(read))
+}
+
+const STAYS_JSON: &str =
+    "The document is JSON and stays JSON. Leave the comment out, or write the value so that JSON can say it.";
 
 /// What became of a text inside a document.
 pub(super) struct Inner {

@@ -66,19 +66,36 @@ pub(super) fn of(difference: &Difference, rewritten: Option<usize>, base: Side<'
         new = walk(result, after.get(..depth).unwrap_or(&after), depth);
     }
     let (near_before, near_after) = (near(base, &old), near(result, &new));
-    if shares_lines(base, &old) || shares_lines(result, &new) {
+    let is_flow = |side: Side<'_>, walked: &Walked| walked.container.is_some_and(|(c, _)| side.tree.node(c).is_flow());
+    let is_all =
+        (is_flow(base, &old) && is_flow(result, &new)) && (is_in_empty(base, &old) || is_in_empty(result, &new));
+    if shares_lines(base, &old) || shares_lines(result, &new) || is_all {
         let (before, after) = (container_lines(base, &old), container_lines(result, &new));
         return Extents { before, after, near_before, near_after, ..Extents::default() };
     }
     // What is replaced keeps the comments above it, also where the difference is told as a removal and an addition.
     let gone = matches!(difference.what, What::Removed(_)) && difference.within.is_none() && rewritten.is_none();
-    Extents {
+    let mut extents = Extents {
         before: lines(base.text, &old, gone),
         after: lines(result.text, &new, false),
         near_before,
         near_after,
         loose: old.entry.iter().filter(|_| gone).flat_map(|entry| loose(base, entry)).collect(),
+    };
+    // Where the entry comes or goes behind a dash, what stood there moves to a line of its own, or the other way round.
+    if old.entry.is_some() != new.entry.is_some() && (is_compact(base, &old) || is_compact(result, &new)) {
+        extents.before.extend_from_slice(&extents.near_before);
+        extents.after.extend_from_slice(&extents.near_after);
     }
+    extents
+}
+
+/// Whether the entry is of a block collection and begins on the line of the dash or the colon that the collection is behind.
+fn is_compact(side: Side<'_>, walked: &Walked) -> bool {
+    walked.entry.as_ref().is_some_and(|entry| {
+        let before = side.text.get(line_start(side.text, entry.start)..entry.start);
+        before.is_some_and(|before| !before.trim().is_empty())
+    })
 }
 
 /// The lines without content behind an entry that stands right behind a block scalar.
@@ -106,6 +123,15 @@ fn shares_lines(side: Side<'_>, walked: &Walked) -> bool {
     let before = side.text.get(lines.start..entry.start).unwrap_or_default();
     let behind = side.text.get(entry.end..lines.end).unwrap_or_default().trim_start().trim_start_matches(',').trim();
     side.tree.node(container).is_flow() && !(before.trim().is_empty() && (behind.is_empty() || behind.starts_with('#')))
+}
+
+/// Whether the entry would be in a collection that has none: then it is all that the other side's holds.
+fn is_in_empty(side: Side<'_>, walked: &Walked) -> bool {
+    walked.container.is_some_and(|(node, _)| match &side.tree.node(node).kind {
+        Kind::Mapping { entries, .. } => entries.is_empty(),
+        Kind::Sequence { items, .. } => items.is_empty(),
+        Kind::Scalar { .. } | Kind::Alias { .. } => false,
+    })
 }
 
 /// The lines that the collection of an entry stands on, which may be none of its parent's.
