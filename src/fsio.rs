@@ -8,6 +8,7 @@
 //! open flags are those of POSIX.
 #![allow(clippy::disallowed_methods, reason = "this is the one place that touches the disk")]
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, FileType, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
@@ -26,6 +27,15 @@ const MAX_FIND_DEPTH: usize = 64;
 
 /// The mode of a new file, before the process's umask.
 const NEW_FILE_MODE: u32 = 0o666;
+
+/// How the names of files begin and end that are there in passing.
+const PASSING: (&str, &str) = (".overlay-", ".tmp");
+
+/// The file that tells, while several files of a folder change, which ones.
+const JOURNAL: &str = ".overlay-journal";
+
+/// How large a journal may be, in bytes.
+const MAX_JOURNAL: u64 = 4 * 1024 * 1024;
 
 /// Why the disk did not do what was asked. `path` is the path as it should be shown.
 #[derive(Debug, thiserror::Error)]
@@ -214,10 +224,68 @@ pub struct Write<'a> {
 /// where the process may set them, its owner and group.
 pub fn commit(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<(), FsError> {
     let mut folders = NewFolders(Vec::new());
-    let mut staged = Vec::new();
-    for write in writes {
-        staged.push(Staged::new(write, &mut folders)?);
+    let staged = stage(writes, &mut folders)?;
+    rename(staged, removals)?;
+    folders.keep();
+    Ok(())
+}
+
+/// Like [`commit`], for a process that may be killed on the way. Each folder in which several files change holds a
+/// journal while they do: a process that ends before the journal is there leaves that folder as it was, and one that
+/// ends later leaves it to [`recover`].
+pub fn commit_recoverably(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<(), FsError> {
+    let mut folders = NewFolders(Vec::new());
+    let staged = stage(writes, &mut folders)?;
+    let journals = Journals::of(&staged, removals)?;
+    rename(staged, removals)?;
+    drop(journals);
+    folders.keep();
+    Ok(())
+}
+
+/// Whether files of the folder were being changed by [`commit_recoverably`] when that was cut off.
+pub fn is_half_written(folder: &Path) -> bool {
+    fs::symlink_metadata(folder.join(JOURNAL)).is_ok()
+}
+
+/// Completes what was cut off in a folder, if anything was.
+pub fn recover(folder: &Path) -> Result<bool, FsError> {
+    let path = folder.join(JOURNAL);
+    let journal = match read_resolved(&path, MAX_JOURNAL) {
+        Err(FsError::Missing { .. }) => return Ok(false),
+        read => read?,
+    };
+    let steps = read_journal(&journal).ok_or_else(|| not_regular(&path, "not of this program"))?;
+    let fail = |name: &str, error| FsError::io("write", &folder.join(name), error);
+    for step in steps {
+        match step {
+            // What is no longer under its passing name has its own already.
+            JournalStep::Rename(temp, name) => match fs::rename(folder.join(temp), folder.join(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(fail(name, error)),
+                _ => {}
+            },
+            JournalStep::Remove(name) => match fs::remove_file(folder.join(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(fail(name, error)),
+                _ => {}
+            },
+        }
     }
+    sync_folder(&path);
+    // What the files were before, kept for a failure that did not come.
+    for name in names(folder).iter().filter(|name| is_passing_name(name)) {
+        let _ = fs::remove_file(folder.join(name));
+    }
+    fs::remove_file(&path).map_err(|error| FsError::io("remove", &path, error))?;
+    sync_folder(&path);
+    Ok(true)
+}
+
+fn stage(writes: &[Write<'_>], folders: &mut NewFolders) -> Result<Vec<Staged>, FsError> {
+    writes.iter().map(|write| Staged::new(write, folders)).collect()
+}
+
+/// Gives staged files their names, and removes others; or, where one of that fails, leaves all as it was.
+fn rename(staged: Vec<Staged>, removals: &[PathBuf]) -> Result<(), FsError> {
     let together = staged.len() + removals.len() > 1;
     let mut done = Vec::new();
     for Staged { target, temp } in staged {
@@ -237,11 +305,76 @@ pub fn commit(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<(), FsError>
             Err(source) => return Err(undo(done, target, source)),
         }
     }
-    folders.keep();
     for step in &done {
         sync_folder(&step.target);
     }
     Ok(())
+}
+
+/// The journals of the folders in which several files change; gone when dropped.
+struct Journals(Vec<PathBuf>);
+
+/// A line of a journal: names in its folder.
+enum JournalStep<'a> {
+    Rename(&'a str, &'a str),
+    Remove(&'a str),
+}
+
+impl Journals {
+    fn of(staged: &[Staged], removals: &[PathBuf]) -> Result<Journals, FsError> {
+        let mut texts: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
+        for Staged { target, temp } in staged {
+            let line = format!("rename {} {}", name_of(temp.path()), name_of(target));
+            texts.entry(folder_of(target)).or_default().push(line);
+        }
+        for target in removals {
+            texts.entry(folder_of(target)).or_default().push(format!("remove {}", name_of(target)));
+        }
+        let mut journals = Journals(Vec::new());
+        for (folder, lines) in texts.into_iter().filter(|(_, lines)| lines.len() > 1) {
+            let path = folder.join(JOURNAL);
+            let text = lines.iter().fold(String::new(), |text, line| text + line + "\n");
+            commit(&[Write { path: path.clone(), bytes: text.as_bytes() }], &[])?;
+            journals.0.push(path);
+        }
+        Ok(journals)
+    }
+}
+
+impl Drop for Journals {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            // The step is done, or undone; the next one to come would only do it once more.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+fn name_of(path: &Path) -> std::borrow::Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
+}
+
+fn read_journal(bytes: &[u8]) -> Option<Vec<JournalStep<'_>>> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let is_name = |name: &&str| !matches!(*name, "" | "." | "..") && !name.contains(['/', '\0']);
+    text.lines()
+        .map(|line| {
+            let (verb, names) = line.split_once(' ')?;
+            match verb {
+                "rename" => {
+                    let (temp, name) = names.split_once(' ')?;
+                    let known = is_passing_name(temp) && is_name(&temp) && is_name(&name);
+                    known.then_some(JournalStep::Rename(temp, name))
+                }
+                "remove" => is_name(&names).then_some(JournalStep::Remove(names)),
+                _ => None,
+            }
+        })
+        .collect()
+}
+
+fn is_passing_name(name: &str) -> bool {
+    name.starts_with(PASSING.0) && name.ends_with(PASSING.1)
 }
 
 fn open(path: &Path, flags: i32) -> Result<File, FsError> {
@@ -419,7 +552,7 @@ impl Drop for NewFolders {
 
 fn passing() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".overlay-").suffix(".tmp");
+    builder.prefix(PASSING.0).suffix(PASSING.1);
     builder
 }
 
@@ -578,6 +711,62 @@ mod tests {
         assert_eq!(fs::metadata(&old).unwrap().ino(), inode);
         commit(&[write(&old, "after"), write(&new, "new")], &removals[..1]).unwrap();
         assert_eq!(listing(dir.path()), [held("new", "new"), held("old", "after")]);
+    }
+
+    #[test]
+    fn a_step_that_was_cut_off_is_completed_wherever_it_was() {
+        let lines = "rename .overlay-a.tmp a\nrename .overlay-b.tmp b b\nremove c\n";
+        for done in 0..=3 {
+            let dir = tempfile::tempdir().unwrap();
+            let at = |name: &str| dir.path().join(name);
+            fs::write(at(JOURNAL), lines).unwrap();
+            fs::write(at(".overlay-before.tmp"), "before").unwrap();
+            for (number, (temp, name)) in [(".overlay-a.tmp", "a"), (".overlay-b.tmp", "b b")].into_iter().enumerate() {
+                fs::write(at(name), "before").unwrap();
+                fs::write(at(temp), "after").unwrap();
+                if number < done {
+                    fs::rename(at(temp), at(name)).unwrap();
+                }
+            }
+            if done < 3 {
+                fs::write(at("c"), "before").unwrap();
+            }
+            assert!(is_half_written(dir.path()));
+            assert!(recover(dir.path()).unwrap());
+            assert_eq!(listing(dir.path()), [held("a", "after"), held("b b", "after")], "{done}");
+            assert!(!recover(dir.path()).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_journal_reaches_no_other_folder_and_no_other_file() {
+        for line in [
+            "rename .overlay-a.tmp ../b",
+            "rename a b",
+            "rename .overlay-/../a.tmp b",
+            "remove ..",
+            "remove a/b",
+            "touch a",
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            fs::write(dir.path().join(JOURNAL), format!("{line}\n")).unwrap();
+            fs::write(dir.path().join("a"), "mine").unwrap();
+            let error = recover(dir.path()).unwrap_err().named("j");
+            assert_eq!(error.to_string(), "j is not of this program, not a regular file");
+            assert_eq!(listing(dir.path()), [held(JOURNAL, &format!("{line}\n")), held("a", "mine")]);
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_step_that_was_not_cut_off() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, two) = (dir.path().join("one"), dir.path().join("two"));
+        commit_recoverably(&[write(&one, "1"), write(&two, "2")], &[]).unwrap();
+        assert_eq!(listing(dir.path()), [held("one", "1"), held("two", "2")]);
+        fs::create_dir(dir.path().join("folder")).unwrap();
+        let removals = [dir.path().join("folder")];
+        commit_recoverably(&[write(&one, "3"), write(&two, "4")], &removals).unwrap_err();
+        assert_eq!(listing(dir.path()), [held("folder", "Folder"), held("one", "1"), held("two", "2")]);
     }
 
     /// Runs the ignored test of that name in a process whose files cannot grow beyond one block of 512 bytes.

@@ -7,6 +7,7 @@ pub mod build;
 pub mod diff;
 pub mod end;
 pub mod explain;
+mod follow;
 pub mod image;
 pub mod network;
 mod online;

@@ -6,14 +6,15 @@ use clap::{Args, ValueEnum};
 
 use super::Context;
 use super::end::{End, Failure};
+use super::follow::{Followed, follow};
+use super::network::NetworkArgs;
+use super::vendor::open_base;
 use crate::config::Findings;
 use crate::diag::visible::visible;
-use crate::fetch;
 use crate::fsio;
-use crate::layer::base::{self, Base, Origin};
-use crate::layer::pin::{self, Pin};
+use crate::layer::base;
 use crate::layer::root::Root;
-use crate::layer::vendor::{self, Fetched, Plan};
+use crate::layer::vendor::{self, Plan};
 use crate::report::update::{BaseUpdate, UpdateReport, update_github, update_json, update_text};
 use crate::update::{self, Newer};
 
@@ -25,12 +26,11 @@ use crate::update::{self, Newer};
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[command(after_help = "\
 Examples:
-  overlay update base/net                          a base that names a file: what does the file say now?
-  overlay update base/multus --from new.yml        any base: the new upstream from a file
+  overlay update base/multus                       what is new on the branch that base.yaml follows?
+  overlay update base/multus --ref v4.3.0          what would this branch, tag or release mean?
+  overlay update base/multus --ref v4.3.0 --write  go there: base.yaml, documents and lock as one step
   overlay update base/multus --from new.yml --old old.yml
-                                                   with what changed in documents that are left out
-  overlay update base/multus --from new.yml --commit 95a0932350f0060cd232096876e24672a1de83fa --write
-                                                   follow upstream: base.yaml, documents and lock as one step
+                                                   the new and the old upstream from files, without the network
   overlay update --all --check --format github     in a nightly job: is there anything to do?
 
 Exit codes: 0 no patch conflicts, 1 one does (or, with --check, there is something to do), 2 could not run.")]
@@ -39,18 +39,21 @@ pub struct UpdateArgs {
     #[arg(value_name = "BASE", required_unless_present = "all", conflicts_with = "all")]
     pub base: Option<PathBuf>,
     /// Every base below the current folder
-    #[arg(long, conflicts_with_all = ["from", "old", "commit"])]
+    #[arg(long, conflicts_with_all = ["from", "old", "commit", "to_ref"])]
     pub all: bool,
+    /// Go to this branch, tag or release instead of the one that base.yaml follows; --write has it followed from now on
+    #[arg(long = "ref", value_name = "REF", conflicts_with = "commit")]
+    pub to_ref: Option<String>,
+    /// Go to this commit, or say that the file of --from is of it; --write puts it into base.yaml
+    #[arg(long, value_name = "COMMIT", value_parser = commit_id)]
+    pub commit: Option<String>,
     /// Take upstream's new bytes from this file; for a base whose source is one file
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// Upstream's old bytes, to show what changed in documents that are left out
     #[arg(long, value_name = "FILE")]
     pub old: Option<PathBuf>,
-    /// The commit that the new bytes are of; --write puts it into base.yaml
-    #[arg(long, value_name = "COMMIT", value_parser = commit_id)]
-    pub commit: Option<String>,
-    /// Write the documents and the lock, if no patch conflicts
+    /// Write base.yaml, the documents and the lock, if no patch conflicts
     #[arg(long, conflicts_with = "check")]
     pub write: bool,
     /// Write though patches conflict
@@ -62,6 +65,9 @@ pub struct UpdateArgs {
     /// The form of the report
     #[arg(long, value_enum, default_value_t)]
     pub format: UpdateFormat,
+    /// How to fetch
+    #[command(flatten)]
+    pub network: NetworkArgs,
 }
 
 /// A form of the report.
@@ -95,41 +101,44 @@ impl UpdateArgs {
     }
 }
 
-/// A base, what upstream publishes now, and what that means.
-struct Looked {
-    root: Root,
-    base: Base,
-    fetched: Vec<Fetched>,
-    update: BaseUpdate,
-}
-
 /// Looks at every base, prints the report, and writes where that is asked for and nothing is against it.
 pub fn run(args: &UpdateArgs, context: &mut Context) -> Result<End, Failure> {
     let current = context.current()?;
     let mut findings = Findings::new();
-    let mut looked = Vec::new();
+    let mut opened = Vec::new();
     for folder in args.folders(&current)? {
         let root = Root::find(&folder, context.root.as_deref(), &current)?;
-        looked.extend(look(args, root, &folder, &current, &mut findings)?);
+        let base = open_base(&root, &folder, args.write, context, &mut findings)?;
+        opened.extend(base.map(|base| (root, base)));
     }
-    let bases = looked.iter().map(|l| l.update.clone()).collect();
-    let report = UpdateReport::new(bases, !findings.has_errors());
+    let followed = follow(args, opened, context, &mut findings)?;
+    let looked: Vec<(Followed, BaseUpdate)> =
+        followed.into_iter().filter_map(|f| look(&f, &mut findings).map(|update| (f, update))).collect();
+    let bases = looked.iter().map(|(_, update)| update.clone()).collect();
+    let mut end = End::of(&findings, false);
+    let report = UpdateReport::new(bases, findings.into_vec());
     let text = match args.format {
         UpdateFormat::Text => update_text(&report, context.terminal.product_dress()),
         UpdateFormat::Json => update_json(&report),
         UpdateFormat::Github => update_github(&report),
     };
     context.terminal.product(text.as_bytes())?;
-    let mut end = End::of(&findings, false);
+    if args.format == UpdateFormat::Text {
+        context.terminal.findings(&report.findings);
+    }
     if args.write && end == End::Clean && (report.ok || args.accept_conflicts) {
-        write(args, &looked, context, &mut findings)?;
-        end = End::of(&findings, false);
+        end = write(looked.into_iter().map(|(followed, _)| followed).collect(), context)?;
     } else {
         context.terminal.aside(told(args, &report, end));
         end = end.or(!report.ok || (args.check && report.changed));
     }
-    context.terminal.findings(&findings.into_vec());
     Ok(end)
+}
+
+fn look(followed: &Followed, findings: &mut Findings) -> Option<BaseUpdate> {
+    let Followed { root, base, new, old, revision, .. } = followed;
+    let update = update::look(root, &Newer { base, files: new, old: old.as_deref() }, findings)?;
+    Some(BaseUpdate { revision: revision.clone(), ..update })
 }
 
 /// What is said of a run that wrote nothing.
@@ -145,93 +154,31 @@ fn told(args: &UpdateArgs, report: &UpdateReport, end: End) -> &'static str {
     }
 }
 
-/// Fetches what a base's upstream publishes now, and looks at it.
-fn look(
-    args: &UpdateArgs,
-    root: Root,
-    folder: &Path,
-    current: &Path,
-    findings: &mut Findings,
-) -> Result<Option<Looked>, Failure> {
-    let folder = match root.locate(folder) {
-        Ok(folder) => folder,
-        Err(error) => {
-            findings.add(error.diagnose(None));
-            return Ok(None);
+/// Goes where was looked, as one step.
+fn write(followed: Vec<Followed>, context: &mut Context) -> Result<End, Failure> {
+    let mut findings = Findings::new();
+    let plans: Vec<Option<Plan>> = followed.into_iter().map(|f| plan(f, &mut findings)).collect();
+    if let Some(plans) = plans.into_iter().collect::<Option<Vec<Plan>>>() {
+        vendor::carry_out(&plans.iter().collect::<Vec<_>>())?;
+        for step in plans.iter().flat_map(|plan| &plan.steps) {
+            let done = if step.bytes.is_some() { "wrote" } else { "removed" };
+            context.terminal.aside(&format!("{done} {} ({})\n", visible(&step.file.name), step.note));
         }
-    };
-    let Some(base) = Base::load(&root, &folder, findings) else { return Ok(None) };
-    args.check_pin(&base)?;
-    let given = args.from.as_deref().map(|file| read(current, file)).transpose()?;
-    let old = args.old.as_deref().map(|file| read(current, file)).transpose()?;
-    if base.files.len() != 1 && (given.is_some() || old.is_some()) {
-        return Err(Failure::Usage("--from and --old go with a base whose source is one file"));
-    }
-    let fetched = match given {
-        Some(given) => Some(vec![given]),
-        None => fetch::base(None, &root, &base, fetch::UNWATCHED, findings),
-    };
-    let Some(fetched) = fetched else { return Ok(None) };
-    let update = update::look(&root, &Newer { base: &base, files: &fetched, old: old.as_ref() }, findings);
-    Ok(update.map(|update| Looked { root, base, fetched, update }))
-}
-
-impl UpdateArgs {
-    /// Whether what is pinned in base.yaml can be moved along, where that is asked for.
-    fn check_pin(&self, base: &Base) -> Result<(), Failure> {
-        let has_commit = matches!(base.origin, Origin::GitHub { .. } | Origin::Git { .. });
-        if self.commit.is_some() && !has_commit {
-            return Err(Failure::Usage("--commit goes with a base whose source is a repository"));
+        if plans.iter().all(|plan| plan.steps.is_empty()) {
+            context.terminal.aside("nothing was to be written\n");
         }
-        if !self.write {
-            return Ok(());
-        }
-        match &base.origin {
-            Origin::Release { .. } => Err(Failure::Usage(
-                "a release is pinned by its name: change `release` in base.yaml, and run `overlay vendor` with --from",
-            )),
-            _ if has_commit && self.commit.is_none() => {
-                Err(Failure::Usage("base.yaml pins a commit: name the one that the new bytes are of with --commit"))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-fn read(current: &Path, file: &Path) -> Result<Fetched, Failure> {
-    let name = file.to_string_lossy().into_owned();
-    let bytes = fsio::read(&current.join(file), fsio::MAX_FILE).map_err(|e| e.named(&name))?;
-    Ok(Fetched { name, bytes })
-}
-
-/// Writes what was looked at, as one step.
-fn write(args: &UpdateArgs, looked: &[Looked], context: &mut Context, findings: &mut Findings) -> Result<(), Failure> {
-    let plans: Vec<Option<Plan>> = looked.iter().map(|l| plan(args, l, findings)).collect();
-    let Some(plans) = plans.into_iter().collect::<Option<Vec<Plan>>>() else {
+    } else {
         context.terminal.aside("nothing was written\n");
-        return Ok(());
-    };
-    vendor::carry_out(&plans.iter().collect::<Vec<_>>())?;
-    for step in plans.iter().flat_map(|plan| &plan.steps) {
-        let done = if step.bytes.is_some() { "wrote" } else { "removed" };
-        context.terminal.aside(&format!("{done} {} ({})\n", visible(&step.file.name), step.note));
     }
-    if plans.iter().all(|plan| plan.steps.is_empty()) {
-        context.terminal.aside("nothing was to be written\n");
-    }
-    Ok(())
+    let end = End::of(&findings, false);
+    context.terminal.findings(&findings.into_vec());
+    Ok(end)
 }
 
 /// What brings a base to the new upstream.
-fn plan(args: &UpdateArgs, looked: &Looked, findings: &mut Findings) -> Option<Plan> {
-    let (base, pinned) = match &args.commit {
-        Some(commit) => {
-            let to = Pin::Commit { commit: commit.clone(), follows: None };
-            pin::pin(&looked.root, &looked.base, &to, findings)?
-        }
-        None => (looked.base.clone(), None),
-    };
-    let mut plan = vendor::plan(&looked.root, &base, &looked.fetched, false, findings)?;
+fn plan(followed: Followed, findings: &mut Findings) -> Option<Plan> {
+    let Followed { root, moved, pinned, new, .. } = followed;
+    let mut plan = vendor::plan(&root, &moved, &new, false, findings)?;
     plan.steps.extend(pinned);
     Some(plan)
 }

@@ -84,7 +84,7 @@ pub fn run(args: &VendorArgs, context: &mut Context) -> Result<End, Failure> {
     let mut opened = Vec::new();
     for folder in args.folders(&current)? {
         let root = Root::find(&folder, context.root.as_deref(), &current)?;
-        opened.extend(open(root, &folder, &mut findings));
+        opened.extend(open(root, &folder, !args.check, context, &mut findings)?);
     }
     let bases = match given {
         Some(given) => plan_given(args, &opened, given, &mut findings)?,
@@ -107,10 +107,31 @@ pub fn run(args: &VendorArgs, context: &mut Context) -> Result<End, Failure> {
     Ok(if args.check && differs { End::Wrong } else { End::Clean })
 }
 
-fn open(root: Root, folder: &Path, findings: &mut Findings) -> Option<Opened> {
-    let folder = findings.keep(root.locate(folder).map_err(|error| Box::new(error.diagnose(None))))?;
-    let base = Base::load(&root, &folder, findings)?;
-    Some(Opened { root, base, pinned: None })
+fn open(
+    root: Root,
+    folder: &Path,
+    writes: bool,
+    context: &mut Context,
+    findings: &mut Findings,
+) -> Result<Option<Opened>, Failure> {
+    let base = open_base(&root, folder, writes, context, findings)?;
+    Ok(base.map(|base| Opened { root, base, pinned: None }))
+}
+
+/// The base in a folder. A run that `writes` first completes what was cut off there.
+pub(super) fn open_base(
+    root: &Root,
+    folder: &Path,
+    writes: bool,
+    context: &mut Context,
+    findings: &mut Findings,
+) -> Result<Option<Base>, Failure> {
+    let located = root.locate(folder).map_err(|error| Box::new(error.diagnose(None)));
+    let Some(folder) = findings.keep(located) else { return Ok(None) };
+    if writes && fsio::recover(&folder.path)? {
+        context.terminal.aside(&format!("completed what was cut off in {}\n", visible(&folder.name)));
+    }
+    Ok(Base::load(root, &folder, findings))
 }
 
 /// What is to be done about the one base whose one file was handed over.

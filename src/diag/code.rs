@@ -86,6 +86,8 @@ codes! {
     ManifestUnreadable = "manifest-unreadable", Error;
     /// Two documents of the result are one resource.
     DuplicateDocument = "duplicate-document", Error;
+    /// The files of a base were being written when that was cut off.
+    BaseHalfWritten = "base-half-written", Error;
     /// Upstream's bytes at the pinned commit are not the recorded ones.
     UpstreamChanged = "upstream-changed", Error;
     /// Upstream has no such file, commit, branch or release.

@@ -14,7 +14,7 @@ use super::lock::{self, Lock, LockedDocument, LockedFile};
 use super::root::{PathError, Root};
 use crate::config::{self, Findings};
 use crate::diag::{Code, Diagnostic, Place, Source};
-use crate::fsio::FsError;
+use crate::fsio::{self, FsError};
 use crate::resource::Identity;
 
 /// A vendored file whose bytes are those that the lock records.
@@ -28,6 +28,7 @@ pub struct VendoredFile {
 
 /// The lock of a base; `None` without one, or with one that cannot be taken, which the findings tell.
 pub fn lock(root: &Root, base: &Base, findings: &mut Findings) -> Option<Lock> {
+    findings.keep(whole(base))?;
     let located = match root.resolve(&base.folder.path, lock::FILE_NAME) {
         Ok(located) => located,
         Err(PathError::Missing { .. }) => {
@@ -48,6 +49,16 @@ pub fn lock(root: &Root, base: &Base, findings: &mut Findings) -> Option<Lock> {
     };
     let source = findings.keep(config::source(located.name, bytes))?;
     Lock::read(&source, findings)
+}
+
+/// Refuses a base whose files were being written when that was cut off.
+pub(super) fn whole(base: &Base) -> Result<(), Box<Diagnostic>> {
+    if !fsio::is_half_written(&base.folder.path) {
+        return Ok(());
+    }
+    let message = format!("{} is half-written: a run of this program was cut off there", base.folder.name);
+    let finding = Diagnostic::new(Code::BaseHalfWritten, message).at(base.place(&base.name), "this base");
+    Err(Box::new(finding.help(format!("{} It completes that first.", vendor_help(base)))))
 }
 
 /// The vendored files of a base in order, their bytes held against the lock. `None` where anything is not as the lock

@@ -153,21 +153,22 @@ fn upstream_changed(base: &Base, published: &Published, locked: &LockedFile, fet
     Some(finding)
 }
 
-/// Carries plans out, all as one step.
+/// Carries plans out, all as one step. One that is cut off leaves a base as it was, or half-way to what it is to be,
+/// which [`check::lock`] then says.
 pub fn carry_out(plans: &[&Plan]) -> Result<(), FsError> {
     let steps = || plans.iter().flat_map(|p| &p.steps);
     let writes: Vec<fsio::Write<'_>> = steps()
         .filter_map(|s| s.bytes.as_deref().map(|bytes| fsio::Write { path: s.file.path.clone(), bytes }))
         .collect();
     let removals: Vec<PathBuf> = steps().filter(|s| s.bytes.is_none()).map(|s| s.file.path.clone()).collect();
-    fsio::commit(&writes, &removals)
+    fsio::commit_recoverably(&writes, &removals)
 }
 
 /// The lock that is there; `Some(None)` where there is none.
 #[expect(clippy::option_option, reason = "a lock that cannot be taken is told from none")]
 fn old_lock(root: &Root, base: &Base, findings: &mut Findings) -> Option<Option<Lock>> {
     match root.resolve(&base.folder.path, lock::FILE_NAME) {
-        Err(PathError::Missing { .. }) => Some(None),
+        Err(PathError::Missing { .. }) => findings.keep(check::whole(base)).map(|()| None),
         _ => check::lock(root, base, findings).map(Some),
     }
 }

@@ -11,7 +11,8 @@ pub fn github(report: &Report) -> String {
     report.overlays.iter().flat_map(|overlay| &overlay.findings).map(command).collect()
 }
 
-fn command(finding: &Diagnostic) -> String {
+/// The workflow command for a finding.
+pub(super) fn command(finding: &Diagnostic) -> String {
     let level = level(finding.severity);
     let mut properties = Vec::new();
     if let Some(place) = &finding.place {

@@ -6,14 +6,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Departure;
-use super::github::Command;
+use super::github::{Command, command};
 use super::json::pretty;
 use super::paint::Paint;
 use super::text::{counted, push_departures};
 use super::value::{shown, shown_pair};
-use crate::diag::Severity;
 use crate::diag::render::Dress;
 use crate::diag::visible::visible;
+use crate::diag::{Diagnostic, Severity};
 
 /// The name of the serialised form.
 pub const UPDATE_SCHEMA: &str = "overlay/update/v1";
@@ -28,14 +28,17 @@ pub struct UpdateReport {
     pub changed: bool,
     /// The bases.
     pub bases: Vec<BaseUpdate>,
+    /// What kept bases from being looked at, and what else was found on the way.
+    #[serde(serialize_with = "super::findings")]
+    pub findings: Vec<Diagnostic>,
 }
 
 impl UpdateReport {
-    /// A report of bases; `complete` when no base is lacking.
-    pub fn new(bases: Vec<BaseUpdate>, complete: bool) -> UpdateReport {
-        let ok = complete && bases.iter().all(|base| base.conflicts() == 0);
+    /// A report of bases. It is ok when no patch conflicts and no finding is an error.
+    pub fn new(bases: Vec<BaseUpdate>, findings: Vec<Diagnostic>) -> UpdateReport {
+        let ok = bases.iter().all(|base| base.conflicts() == 0) && !findings.iter().any(Diagnostic::is_error);
         let changed = bases.iter().any(|base| base.changed);
-        UpdateReport { schema: UPDATE_SCHEMA, ok, changed, bases }
+        UpdateReport { schema: UPDATE_SCHEMA, ok, changed, bases, findings }
     }
 }
 
@@ -47,6 +50,9 @@ pub struct BaseUpdate {
     pub name: String,
     /// Its folder.
     pub path: String,
+    /// From where to where, where something is pinned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision: Option<Revision>,
     /// Whether upstream has other bytes than the lock records.
     pub changed: bool,
     /// The documents that upstream changed, added or took out.
@@ -67,6 +73,19 @@ impl BaseUpdate {
         let patches = self.overlays.iter().flat_map(|o| &o.patches);
         patches.filter(|p| p.verdict.is_conflict()).count() + self.kept_gone.len()
     }
+}
+
+/// The commit or release that a base goes to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Revision {
+    /// The branch or tag that leads there.
+    #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
+    pub follows: Option<String>,
+    /// What is pinned now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// What would be pinned then.
+    pub to: String,
 }
 
 /// A document that is not as it was.
@@ -220,13 +239,17 @@ pub fn update_json(report: &UpdateReport) -> String {
     pretty(report)
 }
 
-/// A workflow command of GitHub for each conflict, each patch that can be dropped and each base to be updated.
+/// A workflow command of GitHub for each conflict, each patch that can be dropped, each base to be updated and each
+/// finding.
 pub fn update_github(report: &UpdateReport) -> String {
-    report.bases.iter().map(github_base).collect()
+    report.bases.iter().map(github_base).chain(report.findings.iter().map(command)).collect()
 }
 
 fn push_base(out: &mut String, base: &BaseUpdate, paint: Paint) {
     out.push_str(&format!("{}  {}\n", paint.name(&visible(&base.name)), paint.quiet(&visible(&base.path))));
+    if let Some(revision) = &base.revision {
+        push_revision(out, revision);
+    }
     if base.documents.is_empty() {
         let same =
             if base.changed { "upstream changed no document, only their layout or comments" } else { "as locked" };
@@ -251,6 +274,17 @@ fn push_base(out: &mut String, base: &BaseUpdate, paint: Paint) {
     for path in &base.unreadable {
         out.push_str(&format!("not looked at: {}, which cannot be read\n", visible(path)));
     }
+}
+
+fn push_revision(out: &mut String, revision: &Revision) {
+    let Revision { follows, from, to } = revision;
+    let step = match from {
+        Some(from) if from == to => format!("{} as pinned", visible(to)),
+        Some(from) => format!("{} → {}", visible(from), visible(to)),
+        None => visible(to).into_owned(),
+    };
+    let follows = follows.as_ref().map_or(String::new(), |name| format!(" ({})", visible(name)));
+    out.push_str(&format!("  {step}{follows}\n"));
 }
 
 fn push_document(out: &mut String, document: &DocumentUpdate, paint: Paint) {
@@ -394,7 +428,7 @@ mod tests {
                 overlays: vec![overlay],
                 ..BaseUpdate::default()
             }],
-            true,
+            Vec::new(),
         )
     }
 

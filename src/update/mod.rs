@@ -36,9 +36,8 @@ pub struct Newer<'a> {
     pub base: &'a Base,
     /// Upstream's new bytes of each file, in the order of [`Base::files`].
     pub files: &'a [Fetched],
-    /// Upstream's old bytes of the one file of the base, if they are at hand: they show what changed in documents that
-    /// are left out.
-    pub old: Option<&'a Fetched>,
+    /// Upstream's old bytes of each file, if they are at hand: they show what changed in documents that are left out.
+    pub old: Option<&'a [Fetched]>,
 }
 
 /// One published file of a base, old and new.
@@ -76,9 +75,10 @@ fn files(root: &Root, newer: &Newer<'_>, findings: &mut Findings) -> Option<Vec<
     let read: Vec<Option<File>> = vendored
         .into_iter()
         .zip(base.files.iter().zip(newer.files))
-        .map(|(vendored, (published, fetched))| {
+        .enumerate()
+        .map(|(index, (vendored, (published, fetched)))| {
             let (_, new) = read_manifest(base, published, fetched, findings)?;
-            let old = match newer.old {
+            let old = match newer.old.and_then(|old| old.get(index)) {
                 Some(old) => Some(old_documents(base, &vendored, old, findings)?),
                 None => None,
             };

@@ -66,8 +66,8 @@ fn looked(project: &Project, upstream: &str, old: Option<&str>) -> Result<BaseUp
     let mut findings = Findings::new();
     let base: Base = project.base("base/b");
     let fetched = |text: &str| Fetched { name: "new.yaml".into(), bytes: text.as_bytes().to_vec() };
-    let old = old.map(fetched);
-    let newer = Newer { base: &base, files: &[fetched(upstream)], old: old.as_ref() };
+    let old = old.map(|old| [fetched(old)]);
+    let newer = Newer { base: &base, files: &[fetched(upstream)], old: old.as_ref().map(|old| &old[..]) };
     look(&project.root, &newer, &mut findings).ok_or_else(|| project.told(&findings))
 }
 

@@ -15,6 +15,32 @@ use crate::http::quick;
 use crate::peers::{present, run};
 use crate::server::{Asked, Authority, Server, reply};
 
+/// `deploy/manifest.yaml` of `main`.
+pub(crate) const FIRST: &str = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {level: info} # quiet
+---
+apiVersion: v1
+kind: Service
+metadata: {name: agent}
+spec: {type: ClusterIP}
+";
+
+/// The same of `next`.
+pub(crate) const SECOND: &str = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {level: info, mtu: '9000'} # quiet
+---
+apiVersion: v1
+kind: Service
+metadata: {name: agent}
+spec: {type: NodePort}
+";
+
 /// A folder with the bare repository `project.git`.
 pub(crate) struct Repository {
     folder: TempDir,
@@ -35,8 +61,7 @@ impl Repository {
         git(&["config", "user.email", "someone@example.org"]);
         std::fs::write(work.join("deploy/sub dir/é.yaml"), "kind: A\r\nno: final newline").unwrap();
         std::fs::write(work.join("deploy/other.yaml"), "kind: B\n").unwrap();
-        let service = "apiVersion: v1\nkind: Service\nmetadata: {name: first}\n";
-        std::fs::write(work.join("deploy/manifest.yaml"), service).unwrap();
+        std::fs::write(work.join("deploy/manifest.yaml"), FIRST).unwrap();
         std::os::unix::fs::symlink("other.yaml", work.join("deploy/link.yaml")).unwrap();
         git(&["add", "."]);
         git(&["commit", "--quiet", "--message=one"]);
@@ -46,6 +71,7 @@ impl Repository {
         git(&["update-index", "--add", "--cacheinfo", &format!("160000,{first},module")]);
         git(&["switch", "--quiet", "--create", "next"]);
         std::fs::write(work.join("deploy/other.yaml"), "kind: C\n").unwrap();
+        std::fs::write(work.join("deploy/manifest.yaml"), SECOND).unwrap();
         git(&["add", "deploy"]);
         git(&["commit", "--quiet", "--message=two"]);
         let second = git(&["rev-parse", "HEAD"]).trim().to_owned();
@@ -61,6 +87,28 @@ impl Repository {
     pub(crate) fn backend(&self) -> impl Fn(&Asked, &mut dyn Write) -> io::Result<()> + Send + Sync + 'static {
         let root = self.folder.path().to_owned();
         move |asked, out| backend(&root, asked, out)
+    }
+}
+
+/// What answers for GitHub's hosts, each below its own name: the repository's branches and tags as `o/r`, and its
+/// `deploy/manifest.yaml` at both commits.
+pub(crate) fn github(
+    repository: &Repository,
+) -> impl Fn(&Asked, &mut dyn Write) -> io::Result<()> + Send + Sync + 'static {
+    let backend = repository.backend();
+    let file = |commit: &str| format!("/raw.githubusercontent.com/o/r/{commit}/deploy/manifest.yaml");
+    let (first, second) = (file(&repository.first), file(&repository.second));
+    move |asked, out| match asked.path() {
+        path if path == first => reply(out, "200 OK", "", FIRST.as_bytes()),
+        path if path == second => reply(out, "200 OK", "", SECOND.as_bytes()),
+        path => match path.strip_prefix("/github.com/o/r.git") {
+            Some(rest) => {
+                let mut asked = asked.clone();
+                asked.target = asked.target.replace(path, &format!("/project.git{rest}"));
+                backend(&asked, out)
+            }
+            None => reply(out, "404 Not Found", "", b"404: Not Found"),
+        },
     }
 }
 

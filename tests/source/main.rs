@@ -18,4 +18,5 @@ mod peers;
 mod project;
 mod registry;
 mod server;
+mod update;
 mod vendor;

@@ -1,11 +1,12 @@
 //! `overlay vendor` over the network: every kind of source, every fault of a server, and who is told which secret.
 
 use std::io::{self, Write};
-use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::git::Repository;
+use crate::git::{self, FIRST, Repository, SECOND};
 use crate::peers::present;
 use crate::project::{Project, Ran};
 use crate::server::{Asked, Authority, Server, reply};
@@ -13,7 +14,7 @@ use crate::server::{Asked, Authority, Server, reply};
 const MANIFEST: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a # ours\n";
 
 /// A `base.yaml` with that source.
-fn base(source: &str) -> String {
+pub(crate) fn base(source: &str) -> String {
     format!("apiVersion: overlay/v1\nkind: Base\nname: b\nsource: {source}\n")
 }
 
@@ -21,7 +22,7 @@ fn github(commit: &str) -> String {
     base(&format!("{{github: {{repository: o/r, commit: {commit}, path: deploy/m.yaml}}}}"))
 }
 
-fn one_base(text: &str) -> Project {
+pub(crate) fn one_base(text: &str) -> Project {
     Project::new([("b/base.yaml", text)])
 }
 
@@ -32,16 +33,16 @@ fn command(project: &Project, arguments: &[&str]) -> Command {
     command
 }
 
-fn run(project: &Project, arguments: &[&str]) -> Ran {
+pub(crate) fn run(project: &Project, arguments: &[&str]) -> Ran {
     Ran::of(command(project, arguments).output().unwrap())
 }
 
-fn read(project: &Project, path: &str) -> String {
+pub(crate) fn read(project: &Project, path: &str) -> String {
     std::fs::read_to_string(project.path(path)).unwrap()
 }
 
 /// A mirror of all of GitHub's hosts on that server.
-fn mirrors(server: &Server) -> [String; 4] {
+pub(crate) fn mirrors(server: &Server) -> [String; 4] {
     let to = |host: &str| format!("https://{host}={}", server.at(&format!("/{host}")));
     ["--mirror".into(), to("raw.githubusercontent.com"), "--mirror".into(), to("github.com")]
 }
@@ -133,7 +134,7 @@ fn every_kind_of_source_is_fetched_in_one_run() {
         ("release/install.yaml", format!("{MANIFEST}# /storage\n")),
         ("urls/c.yaml", format!("{MANIFEST}# /c.yaml\n")),
         ("urls/d.yaml", format!("{MANIFEST}# /e\n")),
-        ("git/manifest.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: first}\n".to_owned()),
+        ("git/manifest.yaml", FIRST.to_owned()),
         ("file/m.yaml", MANIFEST.to_owned()),
     ] {
         assert_eq!(read(&project, &format!("bases/{file}")), expected, "{file}");
@@ -390,16 +391,8 @@ fn a_base_that_only_follows_a_branch_is_pinned_to_its_commit() {
     }
     let repository = Repository::new();
     let second = repository.second.clone();
-    let backend = repository.backend();
-    let server = Server::start(move |asked, out| match asked.path().strip_prefix("/github.com/o/r.git") {
-        Some(rest) => {
-            let mut asked = asked.clone();
-            asked.target = asked.target.replace(asked.path(), &format!("/project.git{rest}"));
-            backend(&asked, out)
-        }
-        None => reply(out, "200 OK", "", MANIFEST.as_bytes()),
-    });
-    let text = base("{github: {repository: o/r, ref: next, path: deploy/m.yaml}} # follows");
+    let server = Server::start(git::github(&repository));
+    let text = base("{github: {repository: o/r, ref: next, path: deploy/manifest.yaml}} # follows");
     let project = one_base(&text);
     let ran = vendor(&project, &server, &["--check"]);
     assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
@@ -407,8 +400,9 @@ fn a_base_that_only_follows_a_branch_is_pinned_to_its_commit() {
     assert_eq!(read(&project, "b/base.yaml"), text);
     let ran = vendor(&project, &server, &[]);
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
-    let pinned = text.replace("deploy/m.yaml", &format!("deploy/m.yaml, commit: {second}"));
+    let pinned = text.replace("deploy/manifest.yaml", &format!("deploy/manifest.yaml, commit: {second}"));
     assert_eq!(read(&project, "b/base.yaml"), pinned);
+    assert_eq!(read(&project, "b/manifest.yaml"), SECOND);
     assert!(read(&project, "b/base.lock").contains(&second));
 
     project.write("b/base.yaml", &text.replace("next", "nxet"));
@@ -507,4 +501,64 @@ fn a_configuration_names_mirrors_and_authorities_for_every_run() {
     assert!(ran.stderr.contains("did you mean `caFile`?"), "{}", ran.stderr);
     let ran = run(&project, &["vendor", "b", "--config", "none.yaml"]);
     assert_eq!((ran.exit, ran.stderr.lines().next()), (Some(2), Some("error: none.yaml: no such file")));
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_the_old_state_or_one_that_the_next_run_completes() {
+    const FILES: usize = 40;
+    let (changed, down) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (is_changed, is_down) = (Arc::clone(&changed), Arc::clone(&down));
+    let server = Server::start(move |_, out| {
+        let text =
+            if is_changed.load(Ordering::SeqCst) { MANIFEST.replace("ours", "new") } else { MANIFEST.to_owned() };
+        let status = if is_down.load(Ordering::SeqCst) { "403 Forbidden" } else { "200 OK" };
+        reply(out, status, "", text.as_bytes())
+    });
+    let urls: Vec<String> = (0..FILES).map(|n| format!("'{}'", server.at(&format!("/{n}.yaml")))).collect();
+    let project = one_base(&base(&format!("{{url: [{}]}}", urls.join(", "))));
+    assert_eq!(run(&project, &["vendor", "b"]).exit, Some(0));
+    let old = project.files();
+    changed.store(true, Ordering::SeqCst);
+    let model = one_base(&read(&project, "b/base.yaml"));
+    assert_eq!(run(&model, &["vendor", "b"]).exit, Some(0));
+    let new: Vec<Vec<u8>> = model.files().into_iter().map(|(_, bytes)| bytes).collect();
+
+    // Killed as soon as the journal shows, a run is between its first rename and its last one, mostly.
+    let journal = project.path("b/.overlay-journal");
+    let mut cut_off = 0;
+    for _ in 0..20 {
+        if cut_off == 2 {
+            break;
+        }
+        let mut child = command(&project, &["vendor", "b"]).stderr(Stdio::null()).spawn().unwrap();
+        while !journal.exists() && child.try_wait().unwrap().is_none() {}
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if journal.exists() {
+            cut_off += 1;
+            let ran = run(&project, &["vendor", "b", "--check"]);
+            assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
+            assert!(ran.stderr.starts_with("error[base-half-written]: b is half-written"), "{}", ran.stderr);
+            // Completing takes nothing from the network.
+            down.store(true, Ordering::SeqCst);
+            let ran = run(&project, &["vendor", "b"]);
+            assert!(ran.stderr.starts_with("completed what was cut off in b\n"), "{}", ran.stderr);
+            down.store(false, Ordering::SeqCst);
+        }
+        let bytes: Vec<Vec<u8>> = project.files().into_iter().map(|(_, bytes)| bytes).collect();
+        assert_eq!(bytes, new);
+        assert_eq!(run(&project, &["vendor", "b", "--check"]).exit, Some(0));
+        for (path, bytes) in &old {
+            std::fs::write(path, bytes).unwrap();
+        }
+    }
+    assert!(cut_off > 0, "no run was killed in the middle");
+
+    // Killed while it fetches, it has changed nothing.
+    let mut child = command(&project, &["vendor", "b"]).stderr(Stdio::null()).spawn().unwrap();
+    let asked = server.seen().len();
+    while server.seen().len() == asked {}
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(project.files(), old);
 }
