@@ -1,7 +1,7 @@
 //! Pinning: the digest that an image has now, written into the patch that names the image.
 //!
 //! First [`choose`] says which of a patch's images are meant and by which tag each is known; whoever calls asks a
-//! registry; then [`write`] gives the patch's text with the digests in it. Only the images' own lines differ, and the
+//! registry; then [`write()`] gives the patch's text with the digests in it. Only the images' own lines differ, and the
 //! tag stays where the patch kept it: in the name, in the operation's `comment`, or in the comment behind the value.
 //!
 //! Nothing here asks a registry or touches a file.
