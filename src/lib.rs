@@ -23,6 +23,7 @@
 //! | [`update`] | a newer upstream: what changed, and what becomes of each patch |
 //! | [`pinning`] | the digest of an image, written into the patch that names the image |
 //! | [`report`] | what `verify` and `explain` found, and its text in each format |
+//! | [`schema`] | the JSON Schemas of our files, for editors |
 //! | [`cli`] | the edge: arguments, terminal, environment, exit codes |
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
@@ -43,6 +44,7 @@ pub mod patch;
 pub mod pinning;
 pub mod report;
 pub mod resource;
+pub mod schema;
 pub mod source;
 pub mod subject;
 pub mod update;

@@ -4,14 +4,17 @@
 
 pub mod adopt;
 pub mod build;
+pub mod completions;
 pub mod diff;
 pub mod end;
 pub mod explain;
 mod follow;
 pub mod image;
+pub mod man;
 pub mod network;
 mod online;
 pub mod progress;
+pub mod schema;
 pub mod terminal;
 pub mod update;
 pub mod vendor;
@@ -49,6 +52,7 @@ Examples:
                                   derive an overlay from a copy edited by hand
   overlay update base/net         see what a newer upstream means for each patch
   overlay image r.example/app:v1  ask a registry which digest a tag has now
+  overlay completions bash        complete command lines in a shell
 
 Exit codes: 0 clean, 1 something is wrong in the content of a file, 2 could not run."
 )]
@@ -88,6 +92,9 @@ enum Command {
     Adopt(adopt::AdoptArgs),
     Update(update::UpdateArgs),
     Image(image::ImageArgs),
+    Schema(schema::SchemaArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
 /// What a command works with.
@@ -146,6 +153,10 @@ impl Context {
 
 /// Runs the command that the arguments ask for, in this process.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if completions::answer(&arguments) {
+        return ExitCode::SUCCESS;
+    }
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(usage) => return tell_usage(&usage),
@@ -169,6 +180,9 @@ fn run(command: &Command, context: &mut Context) -> Result<End, Failure> {
         Command::Adopt(args) => adopt::run(args, context),
         Command::Update(args) => update::run(args, context),
         Command::Image(args) => image::run(args, context),
+        Command::Schema(args) => schema::run(args, context),
+        Command::Completions(args) => completions::run(args, context),
+        Command::Man(args) => man::run(args, context),
     }
 }
 
