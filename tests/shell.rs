@@ -72,3 +72,19 @@ fn every_command_has_a_manual_page_and_an_example() {
     assert_eq!(project.output(&["man", "build"]).as_bytes(), fs::read(project.path("man1/overlay-build.1")).unwrap());
     assert_eq!(project.run(&["man", "nothing"]).exit, Some(2));
 }
+
+#[test]
+fn schemas_are_written_below_the_root_alone() {
+    let project = Project::new([]);
+    project.output(&["schema", "--write"]);
+    let written = fs::read_to_string(project.path(".overlay/schemas/patch.json")).unwrap();
+    assert_eq!(project.output(&["schema", "patch"]), written);
+
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::remove_dir_all(project.path(".overlay")).unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), project.path(".overlay")).unwrap();
+    let run = project.run(&["schema", "--write"]);
+    assert_eq!(run.exit, Some(1), "{}", run.stderr);
+    assert!(run.stderr.contains("error[path-outside-root]") && run.stderr.contains(".overlay"), "{}", run.stderr);
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+}

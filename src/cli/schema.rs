@@ -6,8 +6,11 @@ use clap::{Args, ValueEnum};
 
 use super::Context;
 use super::end::{End, Failure};
+use crate::config::Findings;
+use crate::diag::Diagnostic;
+use crate::diag::visible::visible;
 use crate::fsio::{self, Write};
-use crate::layer::root::Root;
+use crate::layer::root::{Located, Root};
 use crate::schema::{FOLDER, Schema};
 
 /// Print the JSON Schema of a kind of file, for editors
@@ -63,15 +66,21 @@ pub fn run(args: &SchemaArgs, context: &mut Context) -> Result<End, Failure> {
         return Ok(End::Clean);
     }
     let root = Root::find(Path::new("."), context.root.as_deref(), &context.current()?)?;
-    fsio::commit(&Schema::ALL.map(|schema| written(&root, schema)), &[])?;
-    context.terminal.aside(&format!("wrote {} schemas into {}\n", Schema::ALL.len(), shown(&root)));
+    let mut findings = Findings::new();
+    let located: Vec<_> = Schema::ALL.iter().filter_map(|schema| findings.keep(place(&root, *schema))).collect();
+    if findings.has_errors() {
+        return Ok(context.stop(findings));
+    }
+    let writes = located.iter().zip(Schema::ALL);
+    let writes = writes.map(|(file, schema)| Write { path: file.path.clone(), bytes: schema.text().as_bytes() });
+    fsio::commit(&writes.collect::<Vec<_>>(), &[])?;
+    let folder = visible(&root.show(&root.path().join(FOLDER))).into_owned();
+    context.terminal.aside(&format!("wrote {} schemas into {folder}\n", Schema::ALL.len()));
     Ok(End::Clean)
 }
 
-fn written(root: &Root, schema: Schema) -> Write<'static> {
-    Write { path: root.path().join(FOLDER).join(schema.file_name()), bytes: schema.text().as_bytes() }
-}
-
-fn shown(root: &Root) -> String {
-    crate::diag::visible::visible(&root.show(&root.path().join(FOLDER))).into_owned()
+/// Where a schema is kept: below the root, whatever links say.
+fn place(root: &Root, schema: Schema) -> Result<Located, Box<Diagnostic>> {
+    let path = format!("{FOLDER}/{}", schema.file_name());
+    root.resolve_to_come(root.path(), &path).map_err(|error| Box::new(error.diagnose(None)))
 }

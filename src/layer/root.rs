@@ -168,8 +168,24 @@ impl Root {
     /// Like [`Root::resolve`], for a file that is to be written and whose last component need not be there yet.
     pub fn resolve_new(&self, folder: &Path, written: &str) -> Result<Located, PathError> {
         match self.walk(folder, written)? {
-            Reached::There(path) | Reached::Missing { at: path, last: true } => Ok(self.located(path)),
-            Reached::Missing { at, last: false } => Err(self.missing(&at)),
+            Reached::There(path) => Ok(self.located(path)),
+            Reached::Missing { at, ahead } if ahead.is_empty() => Ok(self.located(at)),
+            Reached::Missing { at, .. } => Err(self.missing(&at)),
+        }
+    }
+
+    /// Like [`Root::resolve_new`], for a file whose folders need not be there yet either.
+    pub fn resolve_to_come(&self, folder: &Path, written: &str) -> Result<Located, PathError> {
+        match self.walk(folder, written)? {
+            Reached::There(path) => Ok(self.located(path)),
+            Reached::Missing { mut at, mut ahead } => {
+                let first = at.clone();
+                while let Some(step) = ahead.pop() {
+                    let Step::Into(name) = step else { return Err(self.missing(&first)) };
+                    at.push(name);
+                }
+                Ok(self.located(at))
+            }
         }
     }
 
@@ -243,7 +259,7 @@ impl Root {
             };
             let next = at.join(name);
             match fsio::entry(&next).map_err(|e| e.named(&self.show(&next)))? {
-                Entry::Missing => return Ok(Reached::Missing { at: next, last: ahead.is_empty() }),
+                Entry::Missing => return Ok(Reached::Missing { at: next, ahead }),
                 Entry::Link(to) => {
                     links += 1;
                     if links > MAX_LINKS {
@@ -278,8 +294,10 @@ impl Root {
 
 /// The end of a walk.
 enum Reached {
+    /// What is there, every link followed.
     There(PathBuf),
-    Missing { at: PathBuf, last: bool },
+    /// Nothing is at the first path; the steps that would have come next, the first one last.
+    Missing { at: PathBuf, ahead: Vec<Step> },
 }
 
 /// One step of a walk.
@@ -480,6 +498,16 @@ mod tests {
         assert!(matches!(new("no/base.lock"), Err(PathError::Missing { .. })));
         symlink("../../../other/new", place.path("repo/base/multus/out")).unwrap();
         assert!(matches!(new("out"), Err(PathError::Outside { .. })));
+    }
+
+    #[test]
+    fn a_file_to_come_may_need_its_folders_too_but_no_link_leads_it_out() {
+        let place = Place::new();
+        let new = |written| place.root.resolve_to_come(place.root.path(), written);
+        assert_eq!(new(".overlay/schemas/base.json").unwrap().name, ".overlay/schemas/base.json");
+        assert!(matches!(new(".overlay/../../other/new"), Err(PathError::Missing { .. })));
+        symlink("../other", place.path("repo/.overlay")).unwrap();
+        assert!(matches!(new(".overlay/schemas/base.json"), Err(PathError::Outside { how: Escape::Link(_), .. })));
     }
 
     #[test]
