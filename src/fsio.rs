@@ -8,7 +8,7 @@
 //! open flags are those of POSIX.
 #![allow(clippy::disallowed_methods, reason = "this is the one place that touches the disk")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, FileType, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
@@ -24,6 +24,12 @@ const MAX_NAMES: usize = 4096;
 
 /// How deeply [`find`] descends.
 const MAX_FIND_DEPTH: usize = 64;
+
+/// The file that names folders below its own which are passed over where folders are looked for.
+pub const IGNORE: &str = ".overlayignore";
+
+/// How large a file [`IGNORE`] may be, in bytes.
+const MAX_IGNORE: u64 = 1024 * 1024;
 
 /// The mode of a new file, before the process's umask.
 const NEW_FILE_MODE: u32 = 0o666;
@@ -169,11 +175,31 @@ pub fn names(folder: &Path) -> Vec<String> {
 }
 
 /// The folders at or below `top` that hold a file of that name, sorted. Symbolic links are not followed, and folders
-/// whose name begins with a dot are passed over.
+/// whose name begins with a dot are passed over, and those that a file [`IGNORE`] names.
 pub fn find(top: &Path, file_name: &str) -> Result<Vec<PathBuf>, FsError> {
-    let mut found = Vec::new();
+    search(top, file_name).map(|search| search.found)
+}
+
+/// What a search came to.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Search {
+    /// The folders that hold the file, sorted.
+    pub found: Vec<PathBuf>,
+    /// The folders that were passed over because a file [`IGNORE`] names them, sorted.
+    pub passed_over: Vec<PathBuf>,
+}
+
+/// Like [`find`], and says what was passed over.
+pub fn search(top: &Path, file_name: &str) -> Result<Search, FsError> {
+    let mut search = Search::default();
     let mut open = vec![(top.to_owned(), 0)];
+    let mut ignored = HashSet::new();
     while let Some((folder, depth)) = open.pop() {
+        if ignored.contains(&folder) {
+            search.passed_over.push(folder);
+            continue;
+        }
+        ignored.extend(ignored_in(&folder)?);
         let entries = fs::read_dir(&folder).map_err(|e| FsError::io("list", &folder, e))?;
         for entry in entries {
             let entry = entry.map_err(|e| FsError::io("list", &folder, e))?;
@@ -184,12 +210,25 @@ pub fn find(top: &Path, file_name: &str) -> Result<Vec<PathBuf>, FsError> {
                     open.push((entry.path(), depth + 1));
                 }
             } else if name == file_name {
-                found.push(folder.clone());
+                search.found.push(folder.clone());
             }
         }
     }
-    found.sort_unstable();
-    Ok(found)
+    search.found.sort_unstable();
+    search.passed_over.sort_unstable();
+    Ok(search)
+}
+
+/// The folders that a folder's file [`IGNORE`] names: one on each line, relative to that folder; `#` begins a comment.
+fn ignored_in(folder: &Path) -> Result<Vec<PathBuf>, FsError> {
+    let bytes = match read(&folder.join(IGNORE), MAX_IGNORE) {
+        Err(FsError::Missing { .. }) => return Ok(Vec::new()),
+        read => read?,
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    // By components, so that `./a//b/` is a/b.
+    Ok(lines.map(|line| folder.join(Path::new(line).components().collect::<PathBuf>())).collect())
 }
 
 /// The sizes of the files at or below `top`, in bytes, together. For what another program is writing there meanwhile:
@@ -658,6 +697,21 @@ mod tests {
         fs::create_dir_all(dir.path().join("c/base.yaml")).unwrap();
         let found = find(dir.path(), "base.yaml").unwrap();
         assert_eq!(found, [dir.path().join("a"), dir.path().join("b/deep")]);
+    }
+
+    #[test]
+    fn folders_that_an_ignore_file_names_are_passed_over_and_told() {
+        let dir = tempfile::tempdir().unwrap();
+        for folder in ["a/x", "b/deep/x", "c"] {
+            fs::create_dir_all(dir.path().join(folder)).unwrap();
+            fs::write(dir.path().join(folder).join("base.yaml"), "").unwrap();
+        }
+        fs::write(dir.path().join(IGNORE), "# broken on purpose\r\n\n./b//deep/\r\nnothing\n").unwrap();
+        fs::write(dir.path().join("a").join(IGNORE), "x").unwrap();
+        let found = search(dir.path(), "base.yaml").unwrap();
+        assert_eq!(found.found, [dir.path().join("c")]);
+        assert_eq!(found.passed_over, [dir.path().join("a/x"), dir.path().join("b/deep")]);
+        assert_eq!(find(&dir.path().join("b/deep"), "base.yaml").unwrap(), [dir.path().join("b/deep/x")]);
     }
 
     #[test]

@@ -29,6 +29,7 @@ use std::sync::Arc;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{self, Date, Findings};
+use crate::diag::visible::visible;
 use crate::diag::{Diagnostic, Source};
 use crate::fsio::{self, FsError};
 use end::{End, Failure};
@@ -129,6 +130,18 @@ impl Context {
         let path = fsio::canonical(&self.current()?.join(file)).map_err(|e| e.named(&name))?;
         let bytes = fsio::read(&path, fsio::MAX_FILE).map_err(|e| e.named(&name))?;
         Ok(config::source(name, bytes))
+    }
+
+    /// The folders at or below the current one that hold a file of that name, for a command that was given none; there
+    /// must be one. What is passed over is told.
+    pub fn folders(&mut self, file_name: &str, none: &'static str) -> Result<Vec<PathBuf>, Failure> {
+        let current = self.current()?;
+        let search = fsio::search(&current, file_name)?;
+        for folder in &search.passed_over {
+            let shown = folder.strip_prefix(&current).unwrap_or(folder).to_string_lossy();
+            self.terminal.aside(&format!("passed over {}, which {} names\n", visible(&shown), fsio::IGNORE));
+        }
+        if search.found.is_empty() { Err(Failure::Usage(none)) } else { Ok(search.found) }
     }
 
     /// Tells findings, and how a run ends that stops at them.

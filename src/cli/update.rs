@@ -1,6 +1,6 @@
 //! `overlay update`: what a newer upstream means for a base and the patches on it, and the step to it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
@@ -11,7 +11,6 @@ use super::network::NetworkArgs;
 use super::vendor::open_base;
 use crate::config::Findings;
 use crate::diag::visible::visible;
-use crate::fsio;
 use crate::layer::base;
 use crate::layer::root::Root;
 use crate::layer::vendor::{self, Plan};
@@ -92,12 +91,11 @@ fn commit_id(text: &str) -> Result<String, String> {
 }
 
 impl UpdateArgs {
-    fn folders(&self, current: &Path) -> Result<Vec<PathBuf>, Failure> {
+    fn folders(&self, context: &mut Context) -> Result<Vec<PathBuf>, Failure> {
         if let Some(base) = &self.base {
             return Ok(vec![base.clone()]);
         }
-        let found = fsio::find(current, base::FILE_NAME)?;
-        if found.is_empty() { Err(Failure::Usage("there is no base below the current folder")) } else { Ok(found) }
+        context.folders(base::FILE_NAME, "there is no base below the current folder")
     }
 }
 
@@ -106,7 +104,7 @@ pub fn run(args: &UpdateArgs, context: &mut Context) -> Result<End, Failure> {
     let current = context.current()?;
     let mut findings = Findings::new();
     let mut opened = Vec::new();
-    for folder in args.folders(&current)? {
+    for folder in args.folders(context)? {
         let root = Root::find(&folder, context.root.as_deref(), &current)?;
         let base = open_base(&root, &folder, args.write, context, &mut findings)?;
         opened.extend(base.map(|base| (root, base)));

@@ -49,12 +49,11 @@ pub struct VendorArgs {
 
 impl VendorArgs {
     /// The bases' folders.
-    fn folders(&self, current: &Path) -> Result<Vec<PathBuf>, Failure> {
+    fn folders(&self, context: &mut Context) -> Result<Vec<PathBuf>, Failure> {
         if !self.bases.is_empty() {
             return Ok(self.bases.clone());
         }
-        let found = fsio::find(current, base::FILE_NAME)?;
-        if found.is_empty() { Err(Failure::Usage("there is no base below the current folder")) } else { Ok(found) }
+        context.folders(base::FILE_NAME, "there is no base below the current folder")
     }
 
     /// The bytes that `--from` hands over.
@@ -82,7 +81,7 @@ pub fn run(args: &VendorArgs, context: &mut Context) -> Result<End, Failure> {
     let given = args.given(&current)?;
     let mut findings = Findings::new();
     let mut opened = Vec::new();
-    for folder in args.folders(&current)? {
+    for folder in args.folders(context)? {
         let root = Root::find(&folder, context.root.as_deref(), &current)?;
         opened.extend(open(root, &folder, !args.check, context, &mut findings)?);
     }

@@ -84,12 +84,11 @@ pub enum ReportFormat {
 
 impl VerifyArgs {
     /// The overlays' folders.
-    fn folders(&self, current: &Path) -> Result<Vec<PathBuf>, Failure> {
+    fn folders(&self, context: &mut Context) -> Result<Vec<PathBuf>, Failure> {
         if !self.overlays.is_empty() {
             return Ok(self.overlays.clone());
         }
-        let found = fsio::find(current, FILE_NAME)?;
-        if found.is_empty() { Err(Failure::Usage("there is no overlay below the current folder")) } else { Ok(found) }
+        context.folders(FILE_NAME, "there is no overlay below the current folder")
     }
 }
 
@@ -100,7 +99,7 @@ pub fn run(args: &VerifyArgs, context: &mut Context) -> Result<End, Failure> {
     }
     let current = context.current()?;
     let today = context.today();
-    let folders = args.folders(&current)?;
+    let folders = args.folders(context)?;
     let reports = if let Some(file) = &args.against {
         let [folder] = folders.as_slice() else {
             return Err(Failure::Usage("--against goes with one overlay"));

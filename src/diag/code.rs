@@ -72,6 +72,8 @@ codes! {
     PatchEmpty = "patch-empty", Error;
     /// More than one document in a patch file.
     PatchSeveralDocuments = "patch-several-documents", Error;
+    /// A patch file beside those of an overlay that its overlay.yaml does not list.
+    PatchUnlisted = "patch-unlisted", Warning;
     /// A file that one of ours names is not there, or cannot be read: commands exit with 2 where this is all that is wrong.
     FileUnreadable = "file-unreadable", Error;
     /// A file that an overlay names lies outside the root.

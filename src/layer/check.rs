@@ -78,7 +78,7 @@ pub fn open(root: &Root, base: &Base, findings: &mut Findings) -> Option<Vec<Ven
 pub fn contents(base: &Base, files: &[VendoredFile], findings: &mut Findings) {
     for file in files {
         if let Some(differences) = differences(&file.source, &file.locked, Against::Lock, findings) {
-            findings.extend(differences.into_iter().map(|d| d.help(edited_help(base))));
+            findings.extend(differences.into_iter().map(|d| d.help(edited_help(base, &file.source.name))));
         }
     }
 }
@@ -157,6 +157,7 @@ fn changed(base: &Base, name: String, bytes: Vec<u8>, found: &str, locked: &Lock
     let hashes = format!("Its sha256 is {found}, the lock records {}.", locked.vendored.sha256);
     let message = format!("{name} is not the file that the lock records");
     let finding = Diagnostic::new(Code::BaseFileChanged, message).note(sizes).note(hashes);
+    let edited = edited_help(base, &name);
     let mut inner = Findings::new();
     let source = inner.keep(config::source(name, bytes));
     let differences = source.and_then(|source| differences(&source, locked, Against::Lock, &mut inner));
@@ -170,7 +171,7 @@ fn changed(base: &Base, name: String, bytes: Vec<u8>, found: &str, locked: &Lock
             vec![finding]
         }
         Some(differences) => {
-            let differences = differences.into_iter().map(|d| d.help(edited_help(base)));
+            let differences = differences.into_iter().map(|d| d.help(edited.clone()));
             std::iter::once(finding.help(restore_help(base))).chain(differences).collect()
         }
         None => std::iter::once(finding.help(restore_help(base))).chain(inner.into_vec()).collect(),
@@ -264,7 +265,11 @@ fn restore_help(base: &Base) -> String {
     format!("To put back what was vendored, run `overlay vendor {folder}`; with `--check` it says what it would write.")
 }
 
-/// What to do about a document that someone edited in the vendored file.
-fn edited_help(base: &Base) -> String {
-    format!("Write what should differ as a patch, and run `overlay vendor {}` to put the base back.", base.folder.name)
+/// What to do about a document that someone edited in the vendored file `name`.
+fn edited_help(base: &Base, name: &str) -> String {
+    let folder = &base.folder.name;
+    format!(
+        "To make patches of the edit, copy {name} elsewhere, put the base back with `overlay vendor {folder}`, and run \
+         `overlay adopt COPY --base {folder} --to DIR`, or with `--into` for an overlay that is there."
+    )
 }

@@ -1,5 +1,6 @@
 //! `overlay.yaml`: what an overlay stands on and which files belong to it.
 
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +13,9 @@ use crate::fsio::{self, Entry, FsError};
 /// The name of the file in an overlay's folder.
 pub const FILE_NAME: &str = "overlay.yaml";
 
+/// The folder that an overlay's patches usually lie in.
+pub const PATCHES: &str = "patches";
+
 /// How many overlays may stand on one another.
 pub const MAX_STACK: usize = 16;
 
@@ -19,6 +23,9 @@ pub const MAX_STACK: usize = 16;
 pub const MAX_LAYERS: usize = 256;
 
 const FORM: Form = Form::new("Overlay");
+
+/// The key under which an overlay names what it stands on.
+const BASES: &str = "bases";
 
 /// An overlay: the content of its `overlay.yaml`, with every path led to a file of the root.
 #[derive(Clone, Debug)]
@@ -41,6 +48,8 @@ pub struct Overlay {
     pub rendered: Option<Reference>,
     /// Paths of images beyond those of containers.
     pub images: Vec<Spanned<String>>,
+    /// Whether one of the bases or resources is not among them, because its path leads nowhere.
+    pub lacks_documents: bool,
 }
 
 /// A file or folder that a file of ours names.
@@ -116,12 +125,14 @@ impl Overlay {
         let reader = Reader { root, folder, fields: &top };
         let name = top.require("name", findings).and_then(|v| v.text(findings));
         let description = top.given("description").and_then(|v| v.text(findings));
-        let bases = reader.references("bases", findings);
+        let before = findings.errors();
+        let bases = reader.references(BASES, findings);
         let resources = reader.references("resources", findings);
+        let lacks_documents = findings.errors() > before;
         let patches = reader.references("patches", findings);
         let rendered = top.given("rendered").and_then(|v| reader.reference(v, Root::resolve_new, findings));
         let images = top.given("images").and_then(|v| v.texts(findings)).unwrap_or_default();
-        if top.given("bases").is_none() && top.given("resources").is_none() {
+        if top.given(BASES).is_none() && top.given("resources").is_none() {
             findings.add(stands_on_nothing(&file));
         }
         let description = description.map(|d| d.value);
@@ -135,8 +146,42 @@ impl Overlay {
             patches,
             rendered,
             images,
+            lacks_documents,
         })
     }
+
+    /// Tells patch files that lie beside those of the overlay, in its folder `patches` or where one of its patches
+    /// lies below its own folder, and that it does not list: whoever wrote one may believe that it applies.
+    fn tell_unlisted(&self, root: &Root, findings: &mut Findings) {
+        let listed: HashSet<&Path> = self.patches.iter().map(|patch| patch.file.path.as_path()).collect();
+        let folders = listed.iter().filter_map(|file| file.parent()).map(Path::to_owned);
+        let own = folders.filter(|folder| folder.starts_with(&self.folder.path));
+        let folders: BTreeSet<PathBuf> = own.chain([self.folder.path.join(PATCHES)]).collect();
+        for folder in folders {
+            let files =
+                fsio::names(&folder).into_iter().filter(|name| Path::new(name).extension() == Some("yaml".as_ref()));
+            for file in files.map(|name| root.located(folder.join(name))) {
+                if !listed.contains(file.path.as_path()) && is_patch(root, &file) {
+                    findings.add(self.unlisted(&file));
+                }
+            }
+        }
+    }
+
+    fn unlisted(&self, file: &Located) -> Diagnostic {
+        let message = format!("{} lies beside the patches of {}, which does not list it", file.name, self.source.name);
+        let below = file.path.strip_prefix(&self.folder.path).unwrap_or(&file.path);
+        Diagnostic::new(Code::PatchUnlisted, message)
+            .at(Place::new(&self.source, self.name.span.clone()), "this overlay is built without it")
+            .help(format!("Add `- {}` to its `patches`, or delete the file.", below.display()))
+    }
+}
+
+/// Whether a file says that it is a patch. What is wrong with it is told when it is listed.
+fn is_patch(root: &Root, file: &Located) -> bool {
+    let Ok(bytes) = root.read(file) else { return false };
+    let has_line = |wanted: &str| bytes.split(|b| *b == b'\n').any(|line| line.trim_ascii_end() == wanted.as_bytes());
+    has_line("apiVersion: overlay/v1") && has_line("kind: Patch")
 }
 
 /// What is wrong with where an overlay keeps its committed result.
@@ -181,6 +226,10 @@ impl Reader<'_> {
         let mut found: Vec<Reference> = Vec::new();
         for item in items {
             let Some(reference) = self.reference(item, Root::resolve, findings) else { continue };
+            if let Some(misplaced) = misplaced(key, &reference, item) {
+                findings.add(misplaced);
+                continue;
+            }
             if let Some(first) = found.iter().find(|r| r.file.path == reference.file.path) {
                 let file = item.file();
                 let message = format!("{} stands twice in `{key}`", reference.file.name);
@@ -244,7 +293,10 @@ impl Loader<'_> {
     }
 
     fn overlay(&mut self, folder: &Located, findings: &mut Findings) -> Option<Layer> {
+        let before = findings.errors();
         let overlay = Overlay::load(self.root, folder, findings)?;
+        // A file that is not listed may be the one that a misspelt path in the list means.
+        let names_what_is_there = findings.errors() == before;
         self.above.push(folder.path.clone());
         let mut below = Vec::new();
         for reference in &overlay.bases {
@@ -252,6 +304,9 @@ impl Loader<'_> {
             below.extend(self.layer(&reference.file, Some(place), findings));
         }
         self.above.pop();
+        if names_what_is_there {
+            overlay.tell_unlisted(self.root, findings);
+        }
         let layer = Layer::Overlay(Box::new(overlay), below);
         findings.extend(unfit_for_a_result(&layer));
         Some(layer)
@@ -277,8 +332,50 @@ fn stands_on_nothing(file: &File) -> Diagnostic {
         .help("Name the folder of a base or of another overlay under `bases`.")
 }
 
+/// A folder where a file belongs, or a file where a folder belongs, and the key or path that is meant: what someone
+/// writes who knows kustomize.
+fn misplaced(key: &str, reference: &Reference, view: View<'_>) -> Option<Diagnostic> {
+    let is_folder = fsio::entry(&reference.file.path).is_ok_and(|entry| entry == Entry::Folder);
+    let name = &reference.file.name;
+    let span = view.span();
+    if key == BASES && !is_folder {
+        let folder = reference.written.value.rsplit_once('/').map_or(".", |(folder, _)| folder);
+        let finding = view.file().syntax(format!("{name} is a file, and a base is a folder"), span, "named here");
+        return Some(if names_a_layer(&reference.file.path) {
+            finding.help(format!("Name its folder: `{folder}`."))
+        } else {
+            finding.help("Make a folder with a base.yaml whose source is `file:`, or list a manifest of yours under `resources`.")
+        });
+    }
+    if key == BASES || !is_folder {
+        return None;
+    }
+    let finding = view.file().syntax(format!("{name} is a folder, and `{key}` lists files"), span, "named here");
+    let is_layer = is_layer(&reference.file.path);
+    Some(if is_layer {
+        finding.help("List it under `bases`.")
+    } else {
+        finding.help("List the files in it, each by its path.")
+    })
+}
+
+/// Whether a folder is that of a base or an overlay.
+fn is_layer(folder: &Path) -> bool {
+    let there = |name: &str| fsio::entry(&folder.join(name)).is_ok_and(|e| e != Entry::Missing);
+    there(base::FILE_NAME) || there(FILE_NAME)
+}
+
+/// Whether a path is that of the file that makes a base or an overlay of its folder.
+fn names_a_layer(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name == base::FILE_NAME || name == FILE_NAME)
+}
+
 fn no_layer(folder: &Located, has_base: bool, named_at: Option<Place>) -> Diagnostic {
-    let finding = if has_base {
+    let finding = if names_a_layer(&folder.path) {
+        let parent = folder.name.rsplit_once('/').map_or(".", |(parent, _)| parent);
+        let message = format!("{} is a file, and the folder that it lies in belongs here", folder.name);
+        Diagnostic::new(Code::FileUnreadable, message).help(format!("Name the folder: `{parent}`."))
+    } else if has_base {
         let message = format!("{} has both a base.yaml and an overlay.yaml", folder.name);
         Diagnostic::new(Code::Syntax, message).help("Give each a folder of its own.")
     } else {

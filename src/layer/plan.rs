@@ -34,7 +34,7 @@ pub struct Plan {
     pub patches: Vec<Scoped>,
     /// The vendored files of each base, in the order of [`Layer::bases`]; `None` where they are not as the lock says.
     pub vendored: Vec<Option<Vec<VendoredFile>>>,
-    /// Whether documents of a base are not there at all. Of a base that is only not as locked they are, so that
+    /// Whether documents of a base or resource are not there at all. Of a base that is only not as locked they are, so that
     /// patches can be tried on what was found.
     pub lacks_documents: bool,
 }
@@ -113,6 +113,7 @@ impl Plan {
             Layer::Base(base) => self.base(root, base, findings),
             Layer::Overlay(overlay, below) => {
                 let start = self.documents.len();
+                self.lacks_documents |= overlay.lacks_documents || below.len() < overlay.bases.len();
                 for layer in below {
                     self.layer(root, layer, findings);
                 }
@@ -164,8 +165,12 @@ impl Plan {
     }
 
     fn resource(&mut self, root: &Root, overlay: &Overlay, reference: &Reference, findings: &mut Findings) {
-        let Some(source) = own_source(root, overlay, reference, findings) else { return };
-        let Some(read) = documents::read(&source, findings) else { return };
+        let source = own_source(root, overlay, reference, findings);
+        let read = source.and_then(|source| documents::read(&source, findings).map(|read| (source, read)));
+        let Some((source, read)) = read else {
+            self.lacks_documents = true;
+            return;
+        };
         let named = || Place::new(&overlay.source, reference.written.span.clone());
         if read.is_empty() {
             let message = format!("{} is no manifest: it has no document", source.name);

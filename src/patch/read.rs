@@ -275,11 +275,22 @@ fn read_operations(fields: &Fields<'_>, findings: &mut Findings) -> Option<Vec<O
         findings.add(empty(fields.view(), fields.key_span("patch"), "the change has no operations"));
         return None;
     };
+    if list.is_mapping() {
+        findings.add(no_operations(list));
+        return None;
+    }
     let items = list.items(findings)?;
     if items.is_empty() {
         findings.add(empty(list, None, "the change has no operations"));
     }
     Some(items.into_iter().filter_map(|item| read_operation(item, findings)).collect())
+}
+
+/// What is said to someone who writes what kustomize calls a strategic merge patch.
+fn no_operations(view: View<'_>) -> Diagnostic {
+    view.file()
+        .syntax("`patch` is a list of operations, not a part of the document", view.span(), "a list belongs here")
+        .help("Write each change as an operation, as in `- {op: replace, path: /spec/replicas, was: 1, value: 2}`.")
 }
 
 fn read_operation(view: View<'_>, findings: &mut Findings) -> Option<Operation> {
