@@ -3,11 +3,13 @@
 
 mod support;
 
+use overlay::change::{Action, Change, New, Spelled, apply_edits};
+use overlay::yaml::edit::edit;
 use overlay::yaml::load::load_text;
 use overlay::yaml::number;
 use overlay::yaml::spell::{self, Place};
 use overlay::yaml::stream;
-use overlay::yaml::tree::Style;
+use overlay::yaml::tree::{Kind, Style, Tree};
 use serde_json::{Value, json};
 use support::Kubectl;
 
@@ -129,6 +131,112 @@ fn kubectl_reads_what_we_spell_as_it_is_meant() {
             assert_eq!(spec[format!("f{at}")], json!([text, {"k": text}]), "{wish:?}");
             assert_eq!(spec[format!("k{at}")], json!({ *text: 1 }), "{wish:?}");
         }
+    }
+}
+
+/// What stands behind `spec:`. YAML 1.2 reads all of it; libyaml, and so kubectl, does not.
+const NOT_FOR_LIBYAML: [&str; 24] = [
+    r#" "a\/b""#,
+    r#" "\ud83d\ude00""#,
+    r#" ["\\\/"]"#,
+    " {\"k\\/l\": 1}",
+    " &a:b c",
+    " &a: c",
+    " &a.b c",
+    " &\u{e9} c",
+    " [a?b]",
+    " [a? , b]",
+    " {?a: b}",
+    " [!!str]",
+    " {a: !!str}",
+    "\n  -\ta",
+    "\n  - \t\n    a",
+    "\n  -\t# c\n    a",
+    "\n  ? a\n  :\tb",
+    "\n  ?\ta\n  : b",
+    "\n  \ta: 1",
+    " \"x\" # c\n\t# d",
+    " x\n\t\nz: 1",
+    " |\n  \tx",
+    " |\n  x\n\t",
+    "\n  k: |\n    x\n  \t\n  z: 1",
+];
+
+/// What looks much the same and is read by everyone.
+const FOR_ALL: [&str; 14] = [
+    r#" "\0\a\b\t\n\v\f\r\e\ \"\\\N\_\L\P\x41\u0041\U0010FFFF""#,
+    r#" "\\/""#,
+    " &a-b_9 c",
+    " a?b",
+    " [\"a?b\", ? c : d]",
+    "\n  a:\t1\t# c",
+    "\n  a:\t\n    b: 1",
+    "\n  - &x\ta",
+    " [a,\n\tb,\tc]",
+    " x\n  \ty",
+    " |\n  x\n  \ty\n   \t\n  z",
+    " |2\n  \tx",
+    " \"x\n\ty\"",
+    "\n  k: |\n    x\n    \t\n  z: 1",
+];
+
+#[test]
+fn what_kubectl_cannot_read_as_we_would_is_refused() {
+    let Some(kubectl) = Kubectl::find() else { return };
+    for spec in NOT_FOR_LIBYAML {
+        let manifest = format!("{}{spec}\n", HEAD.trim_end());
+        let refused = load_text(&manifest).map(|loaded| loaded.value);
+        assert!(refused.is_err(), "{spec:?} is {refused:?}");
+        // What kubectl takes at all, it takes for something else.
+        let theirs = kubectl.read(&manifest).ok().map(|read| read[0]["spec"].clone());
+        let otherwise = [json!(":b c"), json!({"a": "b"})];
+        assert!(theirs.as_ref().is_none_or(|value| otherwise.contains(value)), "{spec:?} is {theirs:?}");
+    }
+    for spec in FOR_ALL {
+        let manifest = format!("{}{spec}\n", HEAD.trim_end());
+        let theirs = kubectl.read(&manifest).unwrap_or_else(|e| panic!("{e} in {spec:?}"));
+        assert_eq!(load_text(&manifest).unwrap().value, theirs[0], "{spec:?}");
+    }
+}
+
+#[test]
+fn kubectl_reads_what_a_patch_spelled_as_only_others_can() {
+    let Some(kubectl) = Kubectl::find() else { return };
+    let spellings = [
+        (r#""a\/b""#, json!("a/b")),
+        (r#""\ud83d\ude00""#, json!("\u{1f600}")),
+        (r#"{"k\/l": "\/", m: ["\ud83d\ude00"]}"#, json!({"k/l": "/", "m": ["\u{1f600}"]})),
+        ("[a?b, {?c: d}]", json!(["a?b", {"?c": "d"}])),
+        ("\n  - \"\\/\"\n  -\tx\n", json!(["/", "x"])),
+        ("\n  \"\\/\": 1\n  x: y\n", json!({"/": 1, "x": "y"})),
+        ("|\n  \tx\n", json!("\tx\n")),
+        ("&a.b x\n", json!("x")),
+        ("{a: !!str}", json!({"a": ""})),
+    ];
+    let base = format!("{HEAD}  map: {{z: 1}}\n  list:\n  - z\n  flow: [z]\n  scalar: z\n  block:\n    a: 1\n");
+    let added = ["/spec/new", "/spec/map/new", "/spec/list/0", "/spec/list/-", "/spec/flow/-", "/spec/block/new"];
+    let replaced = ["/spec/map", "/spec/list", "/spec/list/0", "/spec/flow/0", "/spec/scalar", "/spec/block"];
+    let mut manifest = String::new();
+    let mut wanted = Vec::new();
+    for (spelling, value) in &spellings {
+        let written = format!("value: {spelling}");
+        let tree = Tree::parse(&written).unwrap_or_else(|e| panic!("{e} in {written:?}"));
+        let Kind::Mapping { entries, .. } = &tree.node(tree.root().unwrap()).kind else { panic!("{written:?}") };
+        let spelled = Some(Spelled { text: &written, tree: &tree, node: entries[0].value });
+        let new = New { value, spelled, comment: None };
+        let adding = added.map(|path| (Action::Add(new), path));
+        for (action, path) in adding.into_iter().chain(replaced.map(|path| (Action::Replace(new), path))) {
+            let path: Vec<String> = path.split('/').skip(1).map(str::to_owned).collect();
+            let edits = edit(&base, &Change { action, path: &path }).unwrap_or_else(|e| panic!("{e}: {spelling}"));
+            let text = apply_edits(&base, &edits);
+            wanted.push((load_text(&text).unwrap().value, spelling));
+            manifest.extend(["---\n", &text]);
+        }
+    }
+    let read = kubectl.read(&manifest).unwrap();
+    assert_eq!(read.len(), wanted.len());
+    for (theirs, (ours, spelling)) in read.iter().zip(&wanted) {
+        assert_eq!(theirs, ours, "{spelling}");
     }
 }
 

@@ -165,6 +165,81 @@ fn several_bases_and_resources_follow_one_another() {
     assert_eq!(proven(&project), format!("{patched}---\n{second}---\n{own}"));
 }
 
+/// The overlay `o` on the bases `b` and `c`.
+fn two_bases(first: &str, second: &str) -> Project {
+    let project = one_patch(first, REPLACE_IN_A);
+    project.write("up/n.yaml", second);
+    project.write("c/base.yaml", &BASE.replace("name: b", "name: c").replace("m.yaml", "n.yaml"));
+    project.write("o/overlay.yaml", &overlay("../b, ../c", "patches: []\n"));
+    project
+}
+
+#[test]
+fn a_file_that_ends_in_a_carriage_return_does_not_swallow_the_next() {
+    let second = "apiVersion: v1\nkind: Secret\nmetadata: {name: c}\n";
+    let one = PAIR.split_once("---\n").unwrap().0;
+    for first in [format!("{PAIR}#\r"), one.replace('\n', "\r")] {
+        let project = two_bases(&first, second);
+        project.output(&["vendor", "c"]);
+        assert_eq!(proven(&project), format!("{first}\n---\n{second}"));
+    }
+}
+
+#[test]
+fn a_file_that_begins_with_an_end_is_refused_wherever_it_stands() {
+    let second = "# c\n...\napiVersion: v1\nkind: Secret\nmetadata: {name: c}\n";
+    let project = two_bases(PAIR, second);
+    let ran = project.run(&["vendor", "c"]);
+    assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("error[manifest-unreadable]") && ran.stderr.contains("up/n.yaml:2:1"),
+        "{}",
+        ran.stderr
+    );
+    project.write("o/overlay.yaml", &overlay("../b", "resources: [own.yaml]\n"));
+    project.write("o/own.yaml", second);
+    for command in ["build", "verify"] {
+        let ran = project.run(&[command, "o"]);
+        assert_eq!(ran.exit, Some(1), "{}", ran.stdout);
+        let told = ran.stdout + &ran.stderr;
+        assert!(told.contains("error[manifest-unreadable]") && told.contains("o/own.yaml:2:1"), "{told}");
+    }
+}
+
+#[test]
+fn what_only_the_joined_result_hides_from_kubectl_is_refused() {
+    let json = r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"j"}}"#;
+    let project = two_bases("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n", json);
+    project.output(&["vendor", "c"]);
+    project.write("o/own.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: lab}\n");
+    project.write("o/p.yaml", &patch("p", &delete("a")));
+    let joined = |patches: &str| overlay("../b, ../c", &format!("resources: [own.yaml]\npatches: [{patches}]\n"));
+    project.write("o/overlay.yaml", &joined(""));
+    proven(&project);
+    project.write("o/overlay.yaml", &joined("p.yaml"));
+    let ran = project.run(&["build", "o"]);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""));
+    assert!(ran.stderr.contains("error[manifest-unreadable]") && ran.stderr.contains("c/n.yaml:1:1"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_value_is_spelled_anew_where_kubectl_cannot_read_the_patchs_spelling() {
+    let base = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  t: |\n    k: v\n  l:\n    x: z\n";
+    let add = |value: &str| {
+        format!("  - target: {{name: a}}\n    patch:\n      - {{op: add, path: /data/new, value: {value}}}\n")
+    };
+    let built = |line: &str| format!("{base}  new: {line}\n");
+    assert_built(base, &add(r#""a\/b""#), &built("\"a/b\""));
+    assert_built(base, &add(r#""\ud83d\ude00""#), &built("\"\u{1f600}\""));
+    assert_built(base, &add(r#"{"a\/b": ["\/"]}"#), &built("{\"a/b\": [\"/\"]}"));
+    assert_built(base, &add(r#""\x41\_""#), &built(r#""\x41\_""#));
+    let replace =
+        "  - target: {name: a}\n    patch:\n      - {op: replace, path: /data/l, value: \"\\/\", was: {x: z}}\n";
+    assert_built(base, replace, &base.replace("  l:\n    x: z\n", "  l: \"/\"\n"));
+    let inside = "  - target: {name: a}\n    within: {path: /data/t, as: yaml}\n    patch:\n      - {op: add, path: /new, value: \"\\/\"}\n";
+    assert_built(base, inside, &base.replace("k: v\n", "k: v\n    new: \"/\"\n"));
+}
+
 /// A List of three, of which the second has a comment above it, without those of these names.
 fn list_without(names: &[&str]) -> String {
     let item = |name: &str| {

@@ -21,6 +21,7 @@ use crate::change::pointer;
 use crate::config::Findings;
 use crate::diag::{Code, Diagnostic};
 use crate::layer::plan::{Joined, Plan, Scoped};
+use crate::layer::separators;
 use crate::patch::Patch;
 use crate::patch::lower::{Run, Site, TextWithin};
 use crate::patch::model::{Change, Effect};
@@ -58,10 +59,18 @@ pub fn build(plan: &Plan, image_paths: &[Vec<String>], findings: &mut Findings) 
     }
     let mut out = Joined::default();
     out.text.reserve(plan.files.iter().map(|f| f.text.len()).sum::<usize>() + 1024);
-    for (document, text) in builder.documents.texts() {
-        out.push(document, text);
+    let starts: Vec<_> =
+        builder.documents.texts().map(|(document, text)| (out.push(document, text), document)).collect();
+    let unreadable = separators::check_joined(&out.text, |at| {
+        let (start, document) = starts.get(starts.partition_point(|(start, _)| *start <= at.start).checked_sub(1)?)?;
+        plan.place(document, at.start - start..at.end - start)
+    });
+    let Some(unreadable) = unreadable else { return Some(Built { text: out.text }) };
+    // What is wrong with one file was told with that file.
+    if !findings.iter().any(|finding| finding.code == Code::ManifestUnreadable) {
+        findings.add(unreadable);
     }
-    Some(Built { text: out.text })
+    None
 }
 
 struct Builder<'p, 'f> {

@@ -256,7 +256,8 @@ impl Joined {
 
     fn start_file(&mut self, next: &str) {
         let line_break = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
-        if !self.text.is_empty() && !self.text.ends_with(['\n', '\r']) {
+        // kubectl ends lines with a line feed alone: a carriage return ends none.
+        if !self.text.is_empty() && !self.text.ends_with('\n') {
             self.text.push_str(line_break);
         }
         let next = next.trim_start_matches(BOM);

@@ -4,7 +4,8 @@
 //! feed. A line that begins with `---` separates, and may hold nothing else but a comment. Each piece is then read by
 //! itself, and of a piece only the first YAML document counts. A stream that begins with `{` is taken for JSON values.
 //! A manifest that kubectl would cut in another way than `yaml::stream`, or not at all, is refused: documents that only
-//! one of the two sees could be patched, proven and never applied, or the other way round.
+//! one of the two sees could be patched, proven and never applied, or the other way round. That is asked of each file, and
+//! once more of what a build put together from them.
 
 use std::sync::Arc;
 
@@ -12,18 +13,41 @@ use memchr::memmem;
 
 use super::manifest::is_json;
 use crate::diag::{Code, Diagnostic, Place, Source};
-use crate::yaml::stream::Piece;
+use crate::yaml::stream::{self, Piece};
+use crate::yaml::tree::Bytes;
 
 /// What keeps kubectl from reading a manifest, cut into `pieces`, as it is read here, if anything does.
 pub fn check(source: &Arc<Source>, pieces: &[Piece]) -> Option<Diagnostic> {
-    let text = source.text.as_str();
+    let (at, fault) = first_fault(&source.text, pieces)?;
+    Some(unreadable(&source.name, fault).at(Place::new(source, at), fault.label()))
+}
+
+/// What keeps kubectl from reading documents that were put one behind the other, if anything does. `place` says where in
+/// its file a stretch of the whole comes from.
+pub fn check_joined(text: &str, place: impl FnOnce(Bytes) -> Option<Place>) -> Option<Diagnostic> {
+    let (at, fault) = first_fault(text, &stream::split(text))?;
+    let finding = unreadable("the result", fault);
+    Some(match place(at) {
+        Some(place) => finding.at(place, fault.label()),
+        None => finding.note(fault.label()),
+    })
+}
+
+/// The first thing that kubectl does not take as it is meant, and the rest of its line.
+fn first_fault(text: &str, pieces: &[Piece]) -> Option<(Bytes, Fault)> {
     if is_json(text) {
         return None;
     }
-    let faults = [begins_like_json(text), line_of_dashes(text), carriage_return(text), piece(text, pieces)];
+    let faults = [
+        begins_like_json(text),
+        line_of_dashes(text),
+        carriage_return(text),
+        end_of_nothing(text),
+        piece(text, pieces),
+    ];
     let (at, fault) = faults.into_iter().flatten().min_by_key(|(at, _)| *at)?;
     let line_end = text.get(at..)?.find(['\n', '\r']).map_or(text.len(), |end| at + end);
-    Some(unreadable(&source.name, fault).at(Place::new(source, at..line_end), fault.label()))
+    Some((at..line_end, fault))
 }
 
 /// What keeps kubectl from reading documents of JSON with others behind them.
@@ -44,6 +68,8 @@ enum Fault {
     CarriageReturn,
     /// A document begins behind `...`.
     BehindEnd,
+    /// A `...` with no document before it.
+    EndOfNothing,
     /// A directive stands before a document.
     Directive,
 }
@@ -55,6 +81,7 @@ impl Fault {
             Fault::MoreThanDashes => "kubectl allows nothing but a comment behind these dashes",
             Fault::CarriageReturn => "kubectl sees no line end before this",
             Fault::BehindEnd => "kubectl never reads what stands between `...` and the next `---`",
+            Fault::EndOfNothing => "kubectl reads nothing where a `...` ends no document",
             Fault::Directive => "kubectl cuts this off from its document, and cannot read it",
         }
     }
@@ -66,6 +93,7 @@ impl Fault {
             Fault::MoreThanDashes => "Put what follows on the next line; in a text, indent the line.",
             Fault::CarriageReturn => "End lines with a line feed, or with both.",
             Fault::BehindEnd => "Write `---` where the document begins.",
+            Fault::EndOfNothing => "Leave this line out.",
             Fault::Directive => "Leave the directive out.",
         }
     }
@@ -99,6 +127,21 @@ fn carriage_return(text: &str) -> Option<(usize, Fault)> {
     Some((found + 1, Fault::CarriageReturn))
 }
 
+/// The first `...` with nothing but comments between it and the `---` or the beginning before it.
+fn end_of_nothing(text: &str) -> Option<(usize, Fault)> {
+    let bom = text.len() - text.trim_start_matches('\u{feff}').len();
+    let later = memmem::find_iter(text.as_bytes(), b"\n...").map(|at| at + 1);
+    let mut lines = std::iter::once(bom).chain(later).filter(|at| {
+        let line = text.get(*at..).unwrap_or("");
+        line.strip_prefix("...").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))
+    });
+    let ends_nothing = |at: &usize| {
+        let mut before = text.get(bom..*at).unwrap_or("").lines().rev().map(str::trim);
+        before.find(|line| !(line.is_empty() || line.starts_with('#'))).is_none_or(|line| line.starts_with("---"))
+    };
+    lines.find(ends_nothing).map(|at| (at, Fault::EndOfNothing))
+}
+
 /// The first document that begins behind `...`, or with a directive.
 fn piece(text: &str, pieces: &[Piece]) -> Option<(usize, Fault)> {
     let first = pieces.first().map(|piece| piece.range.start);
@@ -128,7 +171,6 @@ fn content(text: &str, piece: &Piece) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::stream;
 
     /// `line: label` of what is wrong.
     fn told(text: &str) -> Option<String> {
@@ -142,7 +184,7 @@ mod tests {
             "",
             "# c\n",
             "a: 1\n",
-            "---\na: 1\n--- # c\nb: 1\n---\t \n...\n---\nc: 1\n...\n# end\n",
+            "---\na: 1\n--- # c\nb: 1\n---\t \n# c\n---\nc: 1\n...\n# end\n...\n",
             "\u{feff}---\na: 1\n",
             "a: 1\r\n---\r\nb: 1\r\n",
             "a: |\n  --- x\n  ...\n",
@@ -162,6 +204,9 @@ mod tests {
                 "a: 1\n...\n# c\n\nb: 1\n---\nc: 1\n",
                 "5: kubectl never reads what stands between `...` and the next `---`",
             ),
+            ("...\na: 1\n", "1: kubectl reads nothing where a `...` ends no document"),
+            ("\u{feff}# c\n\n... # c\n---\na: 1\n", "3: kubectl reads nothing where a `...` ends no document"),
+            ("a: 1\n--- # c\n...\n---\nb: 1\n", "3: kubectl reads nothing where a `...` ends no document"),
             ("a: 1\n--- {b: 1}\n", "2: kubectl allows nothing but a comment behind these dashes"),
             ("a: 1\n---x\n", "2: kubectl allows nothing but a comment behind these dashes"),
             ("a: |\n--- two\n", "2: kubectl allows nothing but a comment behind these dashes"),

@@ -8,8 +8,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use memchr::memmem;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
+use super::libyaml::{self, Refusal};
 use super::scalar::{self, ScalarError};
 use super::tree::{Bytes, Entry, Item, Kind, MAX_DEPTH, Node, NodeId, Style, SyntaxError, Tree};
 
@@ -76,6 +78,9 @@ pub enum Problem {
     /// A character that YAML 1.1, and so Kubernetes, takes for a line break, and YAML 1.2 for a text like any other.
     #[error("a raw U+{:04X} ends the line for Kubernetes and not for YAML 1.2; write it as an escape", *.0 as u32)]
     LineBreak(char),
+    /// YAML that is none for Kubernetes, or another text.
+    #[error(transparent)]
+    Libyaml(#[from] Refusal),
     /// The aliases nest collections too deeply.
     #[error("nested deeper than {MAX_DEPTH} levels")]
     TooDeep,
@@ -98,6 +103,7 @@ pub fn load_text(text: &str) -> Result<Loaded, LoadError> {
 /// ends with.
 pub fn load(tree: &Tree, text: &str) -> Result<Loaded, LoadError> {
     refuse_old_line_breaks(text)?;
+    refuse_what_libyaml_does(tree, text)?;
     if ends_in_open_block_scalar(tree, text) {
         return Loader::new(&Tree::parse(&format!("{text}\n"))?).run();
     }
@@ -119,6 +125,13 @@ fn refuse_old_line_breaks(text: &str) -> Result<(), LoadError> {
         }
     }
     Ok(())
+}
+
+/// What Kubernetes' YAML reader takes otherwise is refused. A text that is JSON has another reader there.
+fn refuse_what_libyaml_does(tree: &Tree, text: &str) -> Result<(), LoadError> {
+    let Some((refusal, at)) = libyaml::refusal(tree, text) else { return Ok(()) };
+    let json = serde_json::from_str::<IgnoredAny>(text.trim_start_matches('\u{feff}'));
+    if json.is_ok() { Ok(()) } else { Err(LoadError { problem: refusal.into(), at }) }
 }
 
 fn ends_in_open_block_scalar(tree: &Tree, text: &str) -> bool {
