@@ -125,3 +125,17 @@ fn comments_next_to_an_edit_are_offered_as_its_reason() {
     assert_eq!(ran.exit, Some(1));
     assert_eq!(ran.stdout.matches("error[").count(), ran.stdout.matches("error[patch-undocumented]").count());
 }
+
+#[test]
+fn what_is_written_names_its_schema_where_the_root_has_schemas() {
+    let project = project(&[("1500", "9000")]);
+    project.output(&["schema", "--write"]);
+    assert_eq!(project.run(&["adopt", "copy.yaml", "--base", "base/net", "--to", "overlays/new"]).exit, Some(0));
+    for (file, schema) in
+        [("overlay.yaml", "../../.overlay/schemas/overlay"), ("patches/mtu.yaml", "../../../.overlay/schemas/patch")]
+    {
+        let text = fs::read_to_string(project.path("overlays/new").join(file)).unwrap();
+        assert!(text.starts_with(&format!("# yaml-language-server: $schema={schema}.json\n")), "{text}");
+    }
+    assert!(project.output(&["build", "overlays/new"]).contains("\"mtu\": 9000"));
+}

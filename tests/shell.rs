@@ -29,6 +29,11 @@ fn commands_folders_and_patches_are_completed() {
     assert_eq!(completions(&project, &["diff", ""])[..2], ["base/multus", "overlays/nik-debian"]);
     assert_eq!(completions(&project, &["explain", "overlays/nik-debian", "b"]), ["bindir"]);
     assert!(completions(&project, &["explain", "overlays/nobody", "b"]).is_empty());
+    assert_eq!(completions(&project, &["new", "patch", "x", "over"]), ["overlays/nik-debian"]);
+    assert_eq!(
+        completions(&project, &["new", "patch", "x", "overlays/nik-debian", "--target", "D"]),
+        ["DaemonSet/kube-multus-ds"]
+    );
 }
 
 #[test]

@@ -39,6 +39,19 @@ pub struct Adoption<'a> {
     pub file: &'a Arc<Source>,
     /// Names that patches of the overlay have already.
     pub taken: HashSet<String>,
+    /// The one patch that all departures are to be; `None` makes one of each, or of each family of them.
+    pub single: Option<Single>,
+}
+
+/// One patch for all departures.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Single {
+    /// Its name.
+    pub name: String,
+    /// What it does, where that is known.
+    pub summary: Option<String>,
+    /// Why it is needed, where that is known.
+    pub why: Option<String>,
 }
 
 /// The files of an adopted overlay.
@@ -98,6 +111,7 @@ struct Adopter<'a> {
     before_source: &'a Arc<Source>,
     file: &'a Arc<Source>,
     taken: HashSet<String>,
+    single: Option<Single>,
     before: Vec<Entry>,
     after: Vec<Entry>,
     pairs: Vec<(Option<usize>, Option<usize>)>,
@@ -119,6 +133,7 @@ impl<'a> Adopter<'a> {
             before_source: adoption.before,
             file: adoption.file,
             taken: adoption.taken,
+            single: adoption.single,
             before,
             after,
             pairs,
@@ -133,7 +148,12 @@ impl<'a> Adopter<'a> {
         let mut names = Names::without(self.taken.clone());
         let placed = self.placed();
         let mut patches = Vec::new();
-        for family in families(&placed) {
+        let families = match self.single {
+            Some(_) if placed.is_empty() => Vec::new(),
+            Some(_) => vec![(0..placed.len()).collect()],
+            None => families(&placed),
+        };
+        for family in families {
             let members: Vec<&Placed> = family.iter().filter_map(|index| placed.get(*index)).collect();
             patches.extend(self.patch(&members, &mut names, findings)?);
         }
@@ -165,7 +185,8 @@ impl<'a> Adopter<'a> {
 
     fn patch(&mut self, members: &[&Placed], names: &mut Names, findings: &mut Findings) -> Option<Vec<File>> {
         let operations: Vec<&Operation> = members.iter().map(|placed| &placed.operation).collect();
-        let name = names.of_family(&operations);
+        let single = self.single.clone();
+        let name = single.as_ref().map_or_else(|| names.of_family(&operations), |single| single.name.clone());
         let mut comments: Vec<String> = Vec::new();
         let mut changes: Vec<(usize, Change<'_>)> = Vec::new();
         for Placed { document, operation, .. } in members {
@@ -186,9 +207,10 @@ impl<'a> Adopter<'a> {
             }
         }
         let about: Vec<usize> = changes.iter().map(|(document, _)| *document).collect();
-        let summary = self.summary(members);
+        let (summary, why) = single.map_or((None, None), |single| (single.summary, single.why));
+        let summary = summary.unwrap_or_else(|| self.summary(members));
         let changes = changes.into_iter().map(|(_, change)| change).collect();
-        let file = patch_file(&PatchFile { name: &name, summary, comments, changes });
+        let file = patch_file(&PatchFile { name: &name, summary, why, comments, changes });
         self.about.insert(name, about);
         Some(Vec::from([file]))
     }
@@ -208,7 +230,7 @@ impl<'a> Adopter<'a> {
             _ => format!("Leave out {} documents", gone.len()),
         };
         let name = names.unique("left-out");
-        let file = patch_file(&PatchFile { name: &name, summary, comments: Vec::new(), changes: changes? });
+        let file = patch_file(&PatchFile { name: &name, summary, why: None, comments: Vec::new(), changes: changes? });
         self.about.insert(name, gone);
         Some(Vec::from([file]))
     }

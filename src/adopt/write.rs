@@ -18,6 +18,8 @@ const LAYOUT: Layout = Layout { step: 2, indent_lists: true };
 pub(super) struct PatchFile<'a> {
     pub(super) name: &'a str,
     pub(super) summary: String,
+    /// Why it is needed; `None` leaves that to be written.
+    pub(super) why: Option<String>,
     /// What the edited file says near the places.
     pub(super) comments: Vec<String>,
     /// The changes, each on one document.
@@ -34,10 +36,10 @@ pub(super) struct Change<'a> {
 
 /// A patch file.
 pub(super) fn patch(patch: &PatchFile<'_>) -> String {
-    let why = if patch.comments.is_empty() {
-        "TODO: say why.\n".to_owned()
-    } else {
-        format!("TODO: say why. The edited file says:\n{}\n", patch.comments.join("\n"))
+    let why = match &patch.why {
+        Some(why) => format!("{}\n", why.trim_end()),
+        None if patch.comments.is_empty() => "TODO: say why.\n".to_owned(),
+        None => format!("TODO: say why. The edited file says:\n{}\n", patch.comments.join("\n")),
     };
     let changes: Vec<Value> = patch.changes.iter().map(change).collect();
     let file = json!({

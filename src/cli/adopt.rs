@@ -7,9 +7,8 @@ use std::sync::Arc;
 use clap::{ArgGroup, Args};
 
 use super::end::{End, Failure};
-use super::{Context, verify};
+use super::{Context, new, verify};
 use crate::adopt::{self, Adopted, Adoption};
-use crate::change::{Action, Change, New, apply_edits};
 use crate::config::Findings;
 use crate::diag::visible::visible;
 use crate::diag::{self, Code, Diagnostic, Source};
@@ -17,8 +16,8 @@ use crate::fsio::{self, Entry, Write};
 use crate::layer::overlay::{self, FILE_NAME};
 use crate::layer::plan::Plan;
 use crate::layer::root::{Root, relative};
+use crate::schema::Schema;
 use crate::subject::Subject;
-use crate::yaml::edit;
 
 /// Derive an overlay from a copy that was edited by hand
 ///
@@ -51,6 +50,7 @@ pub struct AdoptArgs {
 
 /// What is written, and which folder it makes of.
 struct Work {
+    root: Root,
     folder: PathBuf,
     overlay_file: String,
     adopted: Adopted,
@@ -103,13 +103,13 @@ fn create(
     let built = crate::build::build(&plan, &[], findings);
     let Some(before) = built.filter(|_| !findings.has_errors()) else { return Ok(None) };
     let before = Source::new(format!("the documents of {}", located.name), before.text);
-    let adoption = Adoption { plan, before: &before, file, taken: HashSet::new() };
+    let adoption = Adoption { plan, before: &before, file, taken: HashSet::new(), single: None };
     let Some(adopted) = adopt::adopt(adoption, findings) else { return Ok(None) };
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let description = format!("Adopted from {}", file.name);
     let base = relative(&folder, &located.path).to_string_lossy().into_owned();
     let overlay_file = adopt::overlay_file(&name, &description, &base, &adopted);
-    Ok(Some(Work { folder, overlay_file, adopted }))
+    Ok(Some(Work { root, folder, overlay_file, adopted }))
 }
 
 /// More patches for an overlay.
@@ -142,7 +142,7 @@ fn extend(
     taken.extend(subject.plan.patches.iter().map(|scoped| scoped.patch.name.value.clone()));
     let text = overlay.source.text.clone();
     let before = Source::new(format!("the result of {}", subject.folder.name), built.text);
-    let adoption = Adoption { plan: subject.plan, before: &before, file, taken };
+    let adoption = Adoption { plan: subject.plan, before: &before, file, taken, single: None };
     let Some(adopted) = adopt::adopt(adoption, findings) else { return Ok(None) };
     let in_the_way =
         adopted.resources.iter().find(|new| fsio::entry(&folder.join(&new.path)).is_ok_and(|e| e != Entry::Missing));
@@ -151,27 +151,17 @@ fn extend(
     }
     let overlay_file = [("resources", &adopted.resources), ("patches", &adopted.patches)]
         .into_iter()
-        .try_fold(text, |text, (key, files)| files.iter().try_fold(text, |text, file| listed(&text, key, &file.path)));
+        .try_fold(text, |text, (key, files)| {
+            files.iter().try_fold(text, |text, file| overlay::listing(&text, key, &file.path))
+        });
     match overlay_file {
-        Ok(overlay_file) => Ok(Some(Work { folder, overlay_file, adopted })),
+        Ok(overlay_file) => Ok(Some(Work { root, folder, overlay_file, adopted })),
         Err(error) => {
             let message = format!("overlay.yaml cannot take the new files: {error}");
             findings.add(Diagnostic::new(Code::EditRefused, message).help("Bring its lists into block form first."));
             Ok(None)
         }
     }
-}
-
-/// An overlay.yaml with one more file in a list of it.
-fn listed(text: &str, key: &str, file: &str) -> Result<String, edit::EditError> {
-    let is_there =
-        crate::yaml::load::load_text(text).is_ok_and(|l| l.value.get(key).is_some_and(serde_json::Value::is_array));
-    let item = serde_json::Value::from(file);
-    let list = serde_json::Value::from(vec![file]);
-    let path: Vec<String> = if is_there { vec![key.to_owned(), "-".to_owned()] } else { vec![key.to_owned()] };
-    let new = New { value: if is_there { &item } else { &list }, spelled: None, comment: None };
-    let edits = edit::edit(text, &Change { action: Action::Add(new), path: &path })?;
-    Ok(apply_edits(text, &edits))
 }
 
 /// Where a folder that is not there yet will be, without symbolic links.
@@ -195,16 +185,20 @@ fn new_folder(to: &Path) -> Result<PathBuf, Failure> {
 }
 
 fn write(work: &Work, context: &mut Context, current: &Path) -> Result<(), Failure> {
-    let Work { folder, overlay_file, adopted } = work;
+    let Work { folder, overlay_file, adopted, .. } = work;
     let has_overlay = fsio::entry(&folder.join(FILE_NAME))? != Entry::Missing;
     if has_overlay && adopted.patches.is_empty() && adopted.resources.is_empty() {
         context.terminal.aside("nothing was written: patches explain every departure of the copy\n");
         return Ok(());
     }
     let files = adopted.patches.iter().chain(&adopted.resources);
-    let mut writes = vec![Write { path: folder.join(FILE_NAME), bytes: overlay_file.as_bytes() }];
-    writes.extend(files.clone().map(|file| Write { path: folder.join(&file.path), bytes: file.text.as_bytes() }));
-    fsio::commit(&writes, &[])?;
+    let head = |file: &str, schema: Schema| new::with_schema(&work.root, &folder.join(file), schema);
+    let of_overlay = if has_overlay { String::new() } else { head(FILE_NAME, Schema::Overlay) };
+    let mut texts = vec![(FILE_NAME, of_overlay + overlay_file)];
+    texts.extend(adopted.patches.iter().map(|f| (f.path.as_str(), head(&f.path, Schema::Patch) + &f.text)));
+    texts.extend(adopted.resources.iter().map(|f| (f.path.as_str(), f.text.clone())));
+    let writes = texts.iter().map(|(path, text)| Write { path: folder.join(path), bytes: text.as_bytes() });
+    fsio::commit(&writes.collect::<Vec<_>>(), &[])?;
     let shown = folder.strip_prefix(fsio::canonical(current)?).unwrap_or(folder).display().to_string();
     let shown = visible(&shown);
     let mut told = format!("wrote {shown}/{FILE_NAME}\n");

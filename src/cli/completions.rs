@@ -13,7 +13,7 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{Bash, EnvCompleter, Fish, Zsh};
 
 use super::end::{End, Failure};
-use super::{Cli, Context};
+use super::{Cli, Context, new};
 use crate::config::Findings;
 use crate::fsio::{self, Entry};
 use crate::layer::root::Root;
@@ -25,7 +25,7 @@ const VARIABLE: &str = "OVERLAY_COMPLETE";
 
 /// Print what a shell reads to complete command lines
 ///
-/// Completes commands and options, the folders of overlays and bases, and the names of patches.
+/// Completes commands and options, the folders of overlays and bases, the names of patches and of documents.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -75,7 +75,7 @@ pub(super) fn answer(arguments: &[OsString]) -> bool {
 type Candidates = fn(&OsStr) -> Vec<CompletionCandidate>;
 
 /// What can stand for which argument of which command.
-const ARGUMENTS: [(&str, &str, Candidates); 10] = [
+const ARGUMENTS: [(&str, &str, Candidates); 13] = [
     ("build", "overlay", overlays),
     ("verify", "overlays", overlays),
     ("diff", "overlay", layers),
@@ -86,14 +86,20 @@ const ARGUMENTS: [(&str, &str, Candidates); 10] = [
     ("update", "base", bases),
     ("adopt", "base", layers),
     ("adopt", "into", overlays),
+    ("init", "base", bases),
+    ("new patch", "overlay", overlays),
+    ("new patch", "target", targets),
 ];
 
 /// The program's command line, with what can stand for its arguments.
 fn command() -> Command {
     ARGUMENTS.into_iter().fold(Cli::command(), |program, (command, argument, candidates)| {
-        program.mut_subcommand(command, |command| {
-            command.mut_arg(argument, |argument| argument.add(ArgValueCompleter::new(candidates)))
-        })
+        let completed =
+            |command: Command| command.mut_arg(argument, |argument| argument.add(ArgValueCompleter::new(candidates)));
+        match command.split_once(' ') {
+            Some((above, command)) => program.mut_subcommand(above, |above| above.mut_subcommand(command, completed)),
+            None => program.mut_subcommand(command, completed),
+        }
     })
 }
 
@@ -120,6 +126,16 @@ fn patches(typed: &OsStr) -> Vec<CompletionCandidate> {
         CompletionCandidate::new(scoped.patch.name.value.clone()).help(summary)
     });
     starting_with(typed, patches)
+}
+
+/// The documents of the overlay that the command line names, as `--target` takes them.
+fn targets(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(subject) = subject() else { return Vec::new() };
+    let identities = subject.plan.documents.iter().filter_map(|document| document.identity.as_ref());
+    let short = identities.map(|identity| {
+        CompletionCandidate::new(new::short_name(identity)).help(Some(identity.namespace.clone().into()))
+    });
+    starting_with(typed, short)
 }
 
 fn starting_with(typed: &OsStr, candidates: impl Iterator<Item = CompletionCandidate>) -> Vec<CompletionCandidate> {

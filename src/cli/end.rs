@@ -78,6 +78,40 @@ pub enum Failure {
         /// What there is.
         names: Vec<String>,
     },
+    /// The overlay has no such document, or several.
+    #[error(
+        "{}{}",
+        match (wanted, hits) {
+            (None, _) => "the overlay has several documents, and none is named".to_owned(),
+            (Some(wanted), 0) => format!("there is no document `{wanted}`"),
+            (Some(wanted), _) => format!("`{wanted}` means {hits} documents"),
+        },
+        near.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
+    )]
+    NoSuchDocument {
+        /// What was asked for.
+        wanted: Option<String>,
+        /// How many documents that means.
+        hits: usize,
+        /// The name that is probably meant.
+        near: Option<String>,
+        /// What there is.
+        names: Vec<String>,
+    },
+    /// A patch has that name already.
+    #[error("there is a patch `{name}` already, and nothing is overwritten")]
+    Taken {
+        /// The name.
+        name: String,
+    },
+    /// The person's editor did not end well.
+    #[error("the editor `{program}` failed ({why}); nothing was written")]
+    Editor {
+        /// What was run.
+        program: String,
+        /// How it ended.
+        why: String,
+    },
     /// The network cannot be used as it is to be.
     #[error(transparent)]
     Network(HttpError),
@@ -131,6 +165,9 @@ impl Failure {
             Failure::Disk(FsError::HalfWritten { .. }) => "See what `git status` says before you go on.",
             Failure::CurrentFolder(_) => "Change to a folder that exists.",
             Failure::NoSuchPatch { .. } => "Name one of these, or leave the name out.",
+            Failure::NoSuchDocument { .. } => "Name one of these with --target, as in `--target ConfigMap/settings`.",
+            Failure::Taken { .. } => "Choose another name, or edit the file that is there.",
+            Failure::Editor { .. } => "Set $EDITOR to a program that waits until the file is closed.",
             Failure::Usage(_) => "See what `--help` says.",
             Failure::Network(_) => "Check the file of certificates and the proxy that the environment names.",
             Failure::NoReference { near: Some(near), .. } | Failure::NoImage { near: Some(near), .. } => {
@@ -155,6 +192,7 @@ impl Failure {
         match self {
             Failure::NoImage { reason, .. } | Failure::Unanswered { reason, .. } => std::slice::from_ref(reason),
             Failure::Choice(error) => error.choices(),
+            Failure::NoSuchDocument { names, .. } => names,
             _ => &[],
         }
     }

@@ -6,12 +6,15 @@ pub mod adopt;
 pub mod build;
 pub mod completions;
 pub mod diff;
+mod editor;
 pub mod end;
 pub mod explain;
 mod follow;
 pub mod image;
+pub mod init;
 pub mod man;
 pub mod network;
+pub mod new;
 mod online;
 pub mod progress;
 pub mod schema;
@@ -43,6 +46,10 @@ use terminal::{ColorWhen, Terminal};
     max_term_width = 100,
     after_help = "\
 Examples:
+  overlay init net https://example.org/install.yaml
+                                  make a base of a published manifest, and an overlay on it
+  overlay new patch mtu overlays/lab --target ConfigMap/net-config
+                                  edit a document, and make a patch of what you change
   overlay build overlays/lab      print upstream's manifest with the patches applied
   overlay verify                  prove of every overlay here that nothing else differs
   overlay diff overlays/lab       see each change under the name of its patch
@@ -91,8 +98,10 @@ enum Command {
     Explain(explain::ExplainArgs),
     Vendor(vendor::VendorArgs),
     Adopt(adopt::AdoptArgs),
+    New(new::NewArgs),
     Update(update::UpdateArgs),
     Image(image::ImageArgs),
+    Init(init::InitArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -191,7 +200,9 @@ fn run(command: &Command, context: &mut Context) -> Result<End, Failure> {
         Command::Explain(args) => explain::run(args, context),
         Command::Vendor(args) => vendor::run(args, context),
         Command::Adopt(args) => adopt::run(args, context),
+        Command::New(args) => new::run(args, context),
         Command::Update(args) => update::run(args, context),
+        Command::Init(args) => init::run(args, context),
         Command::Image(args) => image::run(args, context),
         Command::Schema(args) => schema::run(args, context),
         Command::Completions(args) => completions::run(args, context),

@@ -80,7 +80,7 @@ pub fn run(args: &SchemaArgs, context: &mut Context) -> Result<End, Failure> {
 }
 
 /// Where a schema is kept: below the root, whatever links say.
-fn place(root: &Root, schema: Schema) -> Result<Located, Box<Diagnostic>> {
+pub(super) fn place(root: &Root, schema: Schema) -> Result<Located, Box<Diagnostic>> {
     let path = format!("{FOLDER}/{}", schema.file_name());
     root.resolve_to_come(root.path(), &path).map_err(|error| Box::new(error.diagnose(None)))
 }

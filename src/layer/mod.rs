@@ -3,6 +3,7 @@
 //! This part reads our own files from the disk (through `fsio`), holds vendored files against their lock, and decides
 //! which files an overlay may name. It knows nothing of how a patch is applied, of the network or of the terminal.
 
+pub mod address;
 pub mod base;
 pub mod check;
 pub mod digest;

@@ -4,11 +4,16 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::base::{self, Base};
 use super::root::{Located, PathError, Root};
+use crate::change::{Action, Change, New, apply_edits};
 use crate::config::{Fields, File, Findings, Form, Spanned, View};
 use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::fsio::{self, Entry, FsError};
+use crate::yaml::edit::{EditError, edit};
+use crate::yaml::load::load_text;
 
 /// The name of the file in an overlay's folder.
 pub const FILE_NAME: &str = "overlay.yaml";
@@ -184,6 +189,16 @@ fn is_patch(root: &Root, file: &Located) -> bool {
     has_line("apiVersion: overlay/v1") && has_line("kind: Patch")
 }
 
+/// The text of an `overlay.yaml` with one more file at the end of a list of it; every other byte stays.
+pub fn listing(text: &str, key: &str, file: &str) -> Result<String, EditError> {
+    let is_there = load_text(text).is_ok_and(|loaded| loaded.value.get(key).is_some_and(Value::is_array));
+    let (item, list) = (Value::from(file), Value::from(vec![file]));
+    let path: Vec<String> = if is_there { vec![key.to_owned(), "-".to_owned()] } else { vec![key.to_owned()] };
+    let new = New { value: if is_there { &item } else { &list }, spelled: None, comment: None };
+    let edits = edit(text, &Change { action: Action::Add(new), path: &path })?;
+    Ok(apply_edits(text, &edits))
+}
+
 /// What is wrong with where an overlay keeps its committed result.
 fn unfit_for_a_result(layer: &Layer) -> Option<Diagnostic> {
     let Layer::Overlay(overlay, _) = layer else { return None };
@@ -344,7 +359,7 @@ fn misplaced(key: &str, reference: &Reference, view: View<'_>) -> Option<Diagnos
         return Some(if names_a_layer(&reference.file.path) {
             finding.help(format!("Name its folder: `{folder}`."))
         } else {
-            finding.help("Make a folder with a base.yaml whose source is `file:`, or list a manifest of yours under `resources`.")
+            finding.help("`overlay init` makes a base of a manifest; one of your own is listed under `resources`.")
         });
     }
     if key == BASES || !is_folder {
