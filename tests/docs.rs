@@ -1,0 +1,226 @@
+//! Holds the documentation to the code: every command line in it is one that the program takes, every link leads
+//! somewhere, and what the reference pages say of limits, keys, paths and exit codes is what the code has.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may read the project's files, and fail")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Parser as _;
+use overlay::cli::Cli;
+use overlay::patch::path;
+use overlay::schema::Schema;
+use serde_json::Value;
+
+fn top() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every page for people, with its text.
+fn pages() -> Vec<(PathBuf, String)> {
+    let own = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| top().join(name));
+    let docs = fs::read_dir(top().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut pages: Vec<PathBuf> =
+        own.into_iter().chain(docs).filter(|p| p.extension() == Some("md".as_ref())).collect();
+    pages.sort();
+    pages.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+}
+
+fn page(name: &str) -> String {
+    fs::read_to_string(top().join("docs").join(name)).unwrap()
+}
+
+/// The command lines of ours on a page: lines of its code blocks, and what stands between backticks. `[…]` marks what
+/// may be left out, and two spaces what is said beside a line.
+fn command_lines(text: &str) -> Vec<String> {
+    let blocks = text.split("```").enumerate();
+    let mut found = Vec::new();
+    for (number, block) in blocks {
+        if number % 2 == 1 {
+            let lines = block.lines().map(|line| line.strip_prefix("$ ").unwrap_or(line));
+            found.extend(lines.flat_map(|line| line.split(" | ")).map(str::to_owned));
+        } else {
+            found.extend(block.split('`').skip(1).step_by(2).map(str::to_owned));
+        }
+    }
+    let ours = found.into_iter().filter(|line| line.starts_with("overlay "));
+    let one = |line: String| {
+        let end = ["  ", " > ", " 2>", " && ", "|", " #"].iter().filter_map(|stop| line.find(stop)).min();
+        line.get(..end.unwrap_or(line.len()))
+            .unwrap()
+            .trim()
+            .replace(['[', ']', '…'], "")
+            .replace("KIND", "Patch")
+            .replace("SHA", &"9".repeat(40))
+    };
+    ours.map(one).collect()
+}
+
+/// A command line as a shell splits it, quotes understood.
+fn words(line: &str) -> Vec<String> {
+    let parts = line.split('"').enumerate();
+    let mut words = Vec::new();
+    for (number, part) in parts {
+        if number % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+#[test]
+fn every_command_line_is_one_that_the_program_takes() {
+    let mut complaints = Vec::new();
+    let mut count = 0;
+    for (path, text) in pages() {
+        for line in command_lines(&text) {
+            count += 1;
+            let Err(error) = Cli::try_parse_from(words(&line)) else { continue };
+            let asks_only =
+                matches!(error.kind(), clap::error::ErrorKind::DisplayHelp | clap::error::ErrorKind::DisplayVersion);
+            // A command named with one option and no value is a mention, and so is a command by its name alone.
+            let told = error.to_string();
+            let is_mention = told.contains("none was supplied")
+                || error.kind() == clap::error::ErrorKind::MissingRequiredArgument && line.split(' ').count() <= 3;
+            if !asks_only && !is_mention && !line.starts_with("overlay COMMAND") {
+                complaints.push(format!("{}: {line}\n  {told}", path.display()));
+            }
+        }
+    }
+    assert!(count > 60, "only {count} command lines were found");
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// The anchor of a heading, as GitHub and Forgejo make it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.collect::<String>().to_lowercase().trim().replace(' ', "-")
+}
+
+#[test]
+fn every_link_to_a_page_leads_to_one_and_to_a_heading_of_it() {
+    let mut complaints = Vec::new();
+    for (path, text) in pages() {
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if link.contains("://") {
+                continue;
+            }
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            let leads = target.exists()
+                && (heading.is_empty()
+                    || fs::read_to_string(&target)
+                        .unwrap()
+                        .lines()
+                        .any(|line| line.starts_with('#') && anchor(line.trim_start_matches('#').trim()) == heading));
+            if !leads {
+                complaints.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn the_index_names_every_page() {
+    let index = page("README.md");
+    for (path, _) in pages() {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let is_page = path.parent() == Some(&top().join("docs")) && name != "README.md";
+        assert!(!is_page || index.contains(&format!("({name}")), "docs/README.md does not name {name}");
+    }
+}
+
+/// The rows of the first table below a heading of columns, without its rule.
+fn rows<'t>(text: &'t str, head: &str) -> Vec<Vec<&'t str>> {
+    let table = text.split(head).nth(1).unwrap().lines().skip(1).take_while(|line| line.starts_with('|'));
+    table.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect()).collect()
+}
+
+/// The number that a limit's text begins with, in bytes where it says so.
+fn told(text: &str) -> u64 {
+    let mut words = text.split(' ');
+    let number: u64 = words.next().unwrap().replace(',', "").parse().unwrap();
+    number * if words.next() == Some("MiB") { 1024 * 1024 } else { 1 }
+}
+
+/// The value of a constant in the source: a number, a product, a shift, or the name of another constant there.
+fn constant(place: &str) -> u64 {
+    let (module, name) = place.rsplit_once("::").unwrap();
+    let file = top().join("src").join(module.replace("::", "/"));
+    let texts = [file.with_extension("rs"), file.join("mod.rs")];
+    let text = texts.iter().find_map(|file| fs::read_to_string(file).ok()).unwrap_or_else(|| panic!("no {module}"));
+    let declared = text.split(&format!("const {name}: ")).nth(1).unwrap_or_else(|| panic!("{module} has no {name}"));
+    let value = declared.split(" = ").nth(1).unwrap().split(';').next().unwrap().replace('_', "");
+    if let Some((number, by)) = value.split_once(" << ") {
+        return number.parse::<u64>().unwrap() << by.parse::<u32>().unwrap();
+    }
+    value.split(" * ").map(|factor| factor.parse::<u64>().unwrap()).product()
+}
+
+#[test]
+fn limits_are_what_the_code_has() {
+    let text = page("limits.md");
+    let mut checked = 0;
+    for row in rows(&text, "| what | limit | where in the code |\n") {
+        let place = row[2].trim_matches('`');
+        // One constant is named by another.
+        let place = if place == "patch::path::MAX_SEGMENTS" { "yaml::tree::MAX_DEPTH" } else { place };
+        if place.rsplit("::").next().unwrap().starts_with("MAX_") {
+            assert_eq!(told(row[1]), constant(place), "{}", row[0]);
+            checked += 1;
+        }
+    }
+    assert!(checked >= 9, "{checked}");
+}
+
+/// The keys of every mapping that a schema describes.
+fn keys(schema: &Value, found: &mut BTreeSet<String>) {
+    let mut open = vec![schema];
+    while let Some(value) = open.pop() {
+        if let Some(properties) = value.get("properties").and_then(Value::as_object) {
+            found.extend(properties.keys().cloned());
+        }
+        match value {
+            Value::Object(map) => open.extend(map.values()),
+            Value::Array(items) => open.extend(items),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn the_page_of_files_names_every_key_that_people_write() {
+    let text = page("files.md");
+    for schema in [Schema::Base, Schema::Overlay, Schema::Patch] {
+        let mut found = BTreeSet::new();
+        keys(&serde_json::from_str(schema.text()).unwrap(), &mut found);
+        for key in found {
+            let written =
+                [format!("`{key}`"), format!("`{key}:"), format!("{key}:"), format!("{key},"), format!("{key}}}")];
+            assert!(written.iter().any(|w| text.contains(w)), "docs/files.md does not name `{key}` of {schema}");
+        }
+    }
+}
+
+#[test]
+fn the_paths_of_the_page_are_of_the_language() {
+    let text = page("paths.md");
+    let rows = rows(&text, "| path | leads to |\n");
+    assert!(rows.len() >= 8);
+    for row in rows {
+        let written = row[0].trim_matches('`');
+        assert_eq!(path::Path::parse(written).unwrap().to_string(), written);
+    }
+}
+
+#[test]
+fn the_page_of_exit_codes_has_those_that_help_names() {
+    let help = <Cli as clap::CommandFactory>::command().render_long_help().to_string();
+    assert!(help.contains("Exit codes: 0 clean, 1 something is wrong in the content of a file, 2 could not run."));
+    let text = page("exit-codes.md");
+    let codes: Vec<&str> = rows(&text, "| exit | means |\n").into_iter().map(|row| row[0]).collect();
+    assert_eq!(codes, ["0", "1", "2"]);
+}
