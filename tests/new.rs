@@ -5,6 +5,8 @@
 mod project;
 
 use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 use project::{Project, Ran};
 
@@ -173,5 +175,48 @@ fn init_makes_the_first_patch_where_that_is_asked_for() {
     assert!(patch.starts_with("# yaml-language-server: $schema=../../../.overlay/schemas/patch.json\n"), "{patch}");
     let overlay = fs::read_to_string(project.path("overlays/net/overlay.yaml")).unwrap();
     assert!(overlay.ends_with("patches:\n  - patches/mtu.yaml\n"), "{overlay}");
+    assert!(project.output(&["build", "overlays/net"]).contains("\"mtu\": 9000"));
+}
+
+#[test]
+fn what_init_cannot_take_is_told_with_what_to_write_instead() {
+    let project = project();
+    for (source, told) in [
+        ("nothing.yaml", "an address that begins with https://"),
+        ("upstream", "SOURCE names a folder"),
+        ("https://github.com/example/net", "open the manifest there, and copy its address"),
+    ] {
+        let ran = project.run(&["init", "new", source]);
+        assert!(ran.exit != Some(0) && ran.stderr.contains(told), "{}", ran.stderr);
+        assert!(!project.path("base/new").exists() && !project.path("overlays/new").exists());
+    }
+    let ran = project.run(&["build"]);
+    assert!(ran.stderr.contains("help: Name the folder of one, such as overlays/lab."), "{}", ran.stderr);
+}
+
+#[test]
+fn init_asks_at_a_terminal_for_what_the_command_line_does_not_say() {
+    if Command::new("script").arg("--version").output().is_err() {
+        assert!(std::env::var_os("OVERLAY_REQUIRE_PEERS").is_none(), "script (of util-linux) is missing");
+        eprintln!("skipped: script (of util-linux) is missing");
+        return;
+    }
+    let project = Project::new([]);
+    project.copy_own("tests/cases/_project/upstream", "upstream");
+    fs::remove_dir(project.path(".git")).unwrap();
+    let mut command = Command::new("script");
+    command
+        .args(["-qec", &format!("{} init", env!("CARGO_BIN_EXE_overlay")), "/dev/null"])
+        .current_dir(project.path(""));
+    command.env_clear().env("PATH", "/usr/bin:/bin").env("EDITOR", "sed -i -e s/1500/9000/").stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut terminal = child.stdin.take().unwrap();
+    terminal.write_all(b"net\nupstream/net.yaml\nmtu\nnet-config\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}");
+    for part in ["such as multus: ", "Address or file of the manifest: ", "run `git init`", "or nothing for none: "] {
+        assert!(said.contains(part), "{part:?} is not in\n{said}");
+    }
     assert!(project.output(&["build", "overlays/net"]).contains("\"mtu\": 9000"));
 }

@@ -65,6 +65,19 @@ pub struct InitArgs {
     pub network: NetworkArgs,
 }
 
+impl InitArgs {
+    /// Whether the command line does not say all, so that the rest is asked for at a terminal.
+    fn leaves_open(&self) -> bool {
+        self.name.is_none() || (self.source.is_none() && self.base.is_none())
+    }
+}
+
+/// Whether the root is the current folder for want of anything that marks one.
+fn is_only_here(root: &Root, context: &Context) -> Result<bool, Failure> {
+    let is_marked = fsio::entry(&root.path().join(".git"))? != Entry::Missing;
+    Ok(context.root.is_none() && !is_marked && root.path() == fsio::canonical(&context.current()?)?)
+}
+
 /// What is to be made, every question answered.
 struct Wanted {
     root: Root,
@@ -85,7 +98,12 @@ pub fn run(args: &InitArgs, context: &mut Context) -> Result<End, Failure> {
     };
     let schemas: Vec<_> =
         Schema::ALL.iter().filter_map(|schema| findings.keep(schema::place(&wanted.root, *schema))).collect();
-    let Some(mut steps) = steps.filter(|_| !findings.has_errors()) else { return Ok(context.stop(findings)) };
+    let Some(mut steps) = steps.filter(|_| !findings.has_errors()) else {
+        // The base.yaml that they point into is not there.
+        let mut placeless = Findings::new();
+        placeless.extend(findings.into_vec().into_iter().map(|finding| Diagnostic { place: None, ..finding }));
+        return Ok(context.stop(placeless));
+    };
     steps.push(overlay_step(&wanted));
     let mut writes: Vec<Write<'_>> = steps
         .iter()
@@ -140,11 +158,16 @@ fn answer(given: Option<&str>, question: &str, context: &mut Context) -> Result<
     if !std::io::stdin().is_terminal() {
         return Err(Failure::Usage(needed));
     }
+    ask(question, context)?.ok_or(Failure::Usage(needed))
+}
+
+/// What the person at the terminal answers; `None` for nothing.
+fn ask(question: &str, context: &mut Context) -> Result<Option<String>, Failure> {
     context.terminal.aside(&format!("{question}: "));
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).map_err(Failure::Input)?;
     let line = line.trim();
-    if line.is_empty() { Err(Failure::Usage(needed)) } else { Ok(line.to_owned()) }
+    Ok((!line.is_empty()).then(|| line.to_owned()))
 }
 
 /// A folder of the command line that need not be there yet, in the root.
@@ -165,9 +188,18 @@ fn base_steps(
     let Wanted { root, base: folder, .. } = wanted;
     let current = context.current()?;
     let mut address = Address::parse(source);
+    if address.is_page() {
+        return Err(Failure::Usage(
+            "this is the page of a repository or folder: open the manifest there, and copy its address",
+        ));
+    }
     if let Address::File(path) = &mut address {
-        let located = root.locate(path).map_err(|error| Box::new(error.diagnose(None)));
+        let help = "A source is a file below the root, or an address that begins with https://.";
+        let located = root.locate(path).map_err(|error| Box::new(error.diagnose(None).help(help)));
         let Some(located) = findings.keep(located) else { return Ok(None) };
+        if fsio::entry(&located.path)? == Entry::Folder {
+            return Err(Failure::Usage("SOURCE names a folder; name the manifest in it"));
+        }
         *path = relative(&folder.path, &located.path);
     }
     let read = |address: &Address, findings: &mut Findings| {
@@ -223,15 +255,23 @@ fn overlay_step(wanted: &Wanted) -> Step {
 /// The first patch, if one is wanted; and what comes next.
 fn first_patch(args: &InitArgs, wanted: &Wanted, context: &mut Context) -> Result<End, Failure> {
     let overlay = &wanted.overlay.name;
-    if let Some(name) = &args.patch {
-        let patch = PatchArgs {
-            name: name.clone(),
-            overlay: wanted.overlay.path.clone(),
-            target: args.target.clone(),
-            edited: None,
-            summary: None,
-            why: None,
-        };
+    if is_only_here(&wanted.root, context)? {
+        context.terminal.aside(
+            "note: there is no git repository here, and so paths may not leave the folder that a command is run in: \
+             run `git init`, or stay in this folder\n",
+        );
+    }
+    let (patch, target) = match (&args.patch, args.leaves_open() && new::someone_is_there()) {
+        (None, true) => {
+            let name = ask("Name of the first patch, or nothing for none", context)?;
+            let target = if name.is_some() { ask("Document to change, as KIND/NAME", context)? } else { None };
+            (name, target)
+        }
+        (patch, _) => (patch.clone(), args.target.clone()),
+    };
+    if let Some(name) = patch {
+        let patch =
+            PatchArgs { name, overlay: wanted.overlay.path.clone(), target, edited: None, summary: None, why: None };
         return new::patch(&patch, context);
     }
     let mut findings = Findings::new();

@@ -46,6 +46,16 @@ impl Address {
         github(rest).unwrap_or_else(|| Address::Url(text.to_owned()))
     }
 
+    /// Whether it is a page about files and none of a file: that of a repository on GitHub, or of a folder in it.
+    pub fn is_page(&self) -> bool {
+        let Address::Url(url) = self else { return false };
+        let Some(path) = url.split_once("://github.com/").map(|(_, path)| path.trim_end_matches('/')) else {
+            return false;
+        };
+        let parts: Vec<&str> = path.split('/').collect();
+        parts.len() <= 2 || parts.get(2) == Some(&"tree")
+    }
+
     /// The branch or tag that it follows.
     pub fn follows(&self) -> Option<&str> {
         match self {
@@ -145,6 +155,11 @@ mod tests {
         );
         assert_eq!(source("https://example.org/v1/all.yaml?x=y"), "url: https://example.org/v1/all.yaml?x=y\n");
         assert_eq!(source("https://github.com/o/r"), "url: https://github.com/o/r\n");
+        let is_page = |text| Address::parse(text).is_page();
+        assert!(is_page("https://github.com/o/r") && is_page("https://github.com/o/r/tree/main/deploy"));
+        assert!(
+            !is_page("https://github.com/o/r/releases/latest/download/all.yaml") && !is_page("https://example.org")
+        );
         assert_eq!(source("../up/net.yaml"), "file: ../up/net.yaml\n");
     }
 }

@@ -385,6 +385,14 @@ fn names_a_layer(file: &Path) -> bool {
     file.file_name().is_some_and(|name| name == base::FILE_NAME || name == FILE_NAME)
 }
 
+/// An overlay below a folder, as it would be named from there, or a base where there is none.
+fn below(folder: &Located) -> Option<String> {
+    let first = |name: &str| fsio::find(&folder.path, name).ok()?.into_iter().next();
+    let found = first(FILE_NAME).or_else(|| first(base::FILE_NAME))?;
+    let below = found.strip_prefix(&folder.path).ok()?;
+    Some(Path::new(&folder.name).join(below).to_string_lossy().trim_start_matches("./").to_owned())
+}
+
 fn no_layer(folder: &Located, has_base: bool, named_at: Option<Place>) -> Diagnostic {
     let finding = if names_a_layer(&folder.path) {
         let parent = folder.name.rsplit_once('/').map_or(".", |(parent, _)| parent);
@@ -395,7 +403,11 @@ fn no_layer(folder: &Located, has_base: bool, named_at: Option<Place>) -> Diagno
         Diagnostic::new(Code::Syntax, message).help("Give each a folder of its own.")
     } else {
         let message = format!("{} is neither a base nor an overlay", folder.name);
-        Diagnostic::new(Code::FileUnreadable, message).note("It has no base.yaml and no overlay.yaml.")
+        let finding = Diagnostic::new(Code::FileUnreadable, message).note("It has no base.yaml and no overlay.yaml.");
+        match below(folder) {
+            Some(below) => finding.help(format!("Name the folder of one, such as {below}.")),
+            None => finding,
+        }
     };
     match named_at {
         Some(place) => finding.at(place, "named here"),
