@@ -46,7 +46,7 @@ fn names(project: &Path) -> Vec<String> {
 #[test]
 fn writes_that_are_cut_off_leave_nothing_behind() {
     let project = project();
-    let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" vendor b";
+    let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" vendor b --accept-changes";
     let run = || {
         let mut command = Command::new("sh");
         command.args(["-c", script, env!("CARGO_BIN_EXE_overlay")]).current_dir(project.path()).output().unwrap()
@@ -117,7 +117,7 @@ fn files_that_are_vendored_anew_keep_their_modes() {
         fs::set_permissions(project.path().join(name), Permissions::from_mode(mode)).unwrap();
     }
     fs::write(project.path().join("up/m.yaml"), MANIFEST.replace("name: a", "name: b")).unwrap();
-    assert!(overlay(&["vendor", "b"], project.path()).status.success());
+    assert!(overlay(&["vendor", "b", "--accept-changes"], project.path()).status.success());
     for (name, mode) in [("b/m.yaml", 0o600), ("b/base.lock", 0o664)] {
         let now = fs::metadata(project.path().join(name)).unwrap().permissions().mode();
         assert_eq!(now & 0o777, mode, "{name}");

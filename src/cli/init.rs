@@ -20,7 +20,7 @@ use crate::layer::base::{self, Base};
 use crate::layer::overlay;
 use crate::layer::root::{Located, Root, relative};
 
-use crate::layer::vendor::{self, Fetched, Step};
+use crate::layer::vendor::{self, Accept, Fetched, Step};
 use crate::schema::Schema;
 use crate::subject::Subject;
 
@@ -230,7 +230,7 @@ fn base_steps(
     };
     let fetched: Option<Vec<Fetched>> = came.into_iter().map(|file| findings.keep(file)).collect();
     let Some(fetched) = fetched else { return Ok(None) };
-    let Some(plan) = vendor::plan(root, &base, &fetched, false, findings) else { return Ok(None) };
+    let Some(plan) = vendor::plan(root, &base, &fetched, Accept::default(), findings) else { return Ok(None) };
     let file = root.located(folder.path.join(base::FILE_NAME));
     let own =
         Step { file, bytes: Some(base.source.text.clone().into_bytes()), note: "where the base comes from".into() };

@@ -13,7 +13,7 @@ use crate::config::Findings;
 use crate::diag::visible::visible;
 use crate::layer::base;
 use crate::layer::root::Root;
-use crate::layer::vendor::{self, Plan};
+use crate::layer::vendor::{self, Accept, Plan};
 use crate::report::update::{BaseUpdate, UpdateReport, update_github, update_json, update_text};
 use crate::update::{self, Newer};
 
@@ -176,7 +176,8 @@ fn write(followed: Vec<Followed>, context: &mut Context) -> Result<End, Failure>
 /// What brings a base to the new upstream.
 fn plan(followed: Followed, findings: &mut Findings) -> Option<Plan> {
     let Followed { root, moved, pinned, new, .. } = followed;
-    let mut plan = vendor::plan(&root, &moved, &new, false, findings)?;
+    let accept = Accept { layout: false, changes: true };
+    let mut plan = vendor::plan(&root, &moved, &new, accept, findings)?;
     plan.steps.extend(pinned);
     Some(plan)
 }

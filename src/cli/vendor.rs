@@ -14,12 +14,12 @@ use crate::fsio;
 use crate::layer::base::{self, Base};
 use crate::layer::pin::{self, Pin};
 use crate::layer::root::Root;
-use crate::layer::vendor::{self, Fetched, Plan, Step};
+use crate::layer::vendor::{self, Accept, Fetched, Plan, Step};
 
 /// Fetch the manifest that base.yaml names, and record its hashes in base.lock
 ///
-/// Files change only after everything was fetched and checked, and then all of them. What comes from a commit or a
-/// release that is locked already must have the bytes that the lock records.
+/// Files change only after everything was fetched and checked, and then all of them. What is locked already must have
+/// the bytes that the lock records; `overlay update` is the way to newer ones.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -39,6 +39,9 @@ pub struct VendorArgs {
     /// Record vendored files whose layout differs from upstream's and whose meaning does not
     #[arg(long)]
     pub accept_layout: bool,
+    /// Take in other bytes than the lock records, from an address or a file that nothing pins, without asking the patches
+    #[arg(long)]
+    pub accept_changes: bool,
     /// Take upstream's bytes from this file; for one base whose source is one file
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
@@ -190,7 +193,8 @@ fn pinned(opened: Opened, network: Option<&Network>, findings: &mut Findings) ->
 /// What is to be done about a base, with its folder's name.
 fn plan(args: &VendorArgs, opened: &Opened, fetched: &[Fetched], findings: &mut Findings) -> Option<(String, Plan)> {
     let Opened { root, base, pinned } = opened;
-    let mut plan = vendor::plan(root, base, fetched, args.accept_layout, findings)?;
+    let accept = Accept { layout: args.accept_layout, changes: args.accept_changes };
+    let mut plan = vendor::plan(root, base, fetched, accept, findings)?;
     plan.steps.extend(pinned.clone());
     Some((base.folder.name.clone(), plan))
 }

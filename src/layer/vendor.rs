@@ -4,6 +4,7 @@
 //! check is the same plan left undone, and a base that is as it should be is not touched. Upstream's bytes are handed
 //! in; how they are had from a network is not known here.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ use super::separators;
 use crate::config::{self, Findings, Spanned};
 use crate::diag::{Code, Diagnostic, Severity, Source};
 use crate::fsio::{self, FsError};
-use crate::resource::Target;
 use crate::resource::body::not_manifest;
+use crate::resource::{Identity, Target};
 use crate::yaml::stream;
 
 /// Upstream's bytes of one file.
@@ -62,18 +63,20 @@ pub struct Step {
     pub note: String,
 }
 
-/// Plans the vendoring of a base from upstream's bytes, in the order of [`Base::files`]. With `accept_layout`, a vendored
-/// file that is there and means what upstream's kept documents mean stays as it is. `None` where something forbids it,
-/// which the findings tell.
-pub fn plan(
-    root: &Root,
-    base: &Base,
-    fetched: &[Fetched],
-    accept_layout: bool,
-    findings: &mut Findings,
-) -> Option<Plan> {
+/// What a person takes as it is, though the lock or upstream says otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Accept {
+    /// A vendored file that is there and means what upstream's kept documents mean stays as it is.
+    pub layout: bool,
+    /// Bytes that are not those of the lock are taken in, where the source is not pinned to a commit or a release.
+    pub changes: bool,
+}
+
+/// Plans the vendoring of a base from upstream's bytes, in the order of [`Base::files`]. `None` where something forbids
+/// it, which the findings tell.
+pub fn plan(root: &Root, base: &Base, fetched: &[Fetched], accept: Accept, findings: &mut Findings) -> Option<Plan> {
     let old = old_lock(root, base, findings)?;
-    let planner = Planner { root, base, old: old.as_ref(), accept_layout };
+    let planner = Planner { root, base, old: old.as_ref(), accept };
     let fetched: Vec<Option<Manifest>> =
         base.files.iter().zip(fetched).map(|(file, fetched)| planner.manifest(file, fetched, findings)).collect();
     let fetched: Vec<Manifest> = fetched.into_iter().collect::<Option<_>>()?;
@@ -153,6 +156,23 @@ fn upstream_changed(base: &Base, published: &Published, locked: &LockedFile, fet
     Some(finding)
 }
 
+/// How many documents a finding names.
+const MAX_CHANGES: usize = 12;
+
+/// What became of upstream's documents since the lock was written, a sentence each.
+fn content_changes(locked: &[LockedDocument], found: &[Document]) -> Vec<String> {
+    let contents: HashSet<(&Identity, &str)> = locked.iter().map(|d| (&d.identity, d.content.as_str())).collect();
+    let before: HashSet<&Identity> = locked.iter().map(|d| &d.identity).collect();
+    let after: HashSet<&Identity> = found.iter().map(|d| &d.identity).collect();
+    let changed = found.iter().filter(|d| !contents.contains(&(&d.identity, d.content.as_str())));
+    let changed = changed.map(|d| {
+        let what = if before.contains(&d.identity) { "means something else now" } else { "is new" };
+        format!("{} {what}.", d.identity)
+    });
+    let gone = locked.iter().filter(|d| !after.contains(&d.identity));
+    changed.chain(gone.map(|d| format!("{} is gone.", d.identity))).collect()
+}
+
 /// Carries plans out, all as one step. One that is cut off leaves a base as it was, or half-way to what it is to be,
 /// which [`check::lock`] then says.
 pub fn carry_out(plans: &[&Plan]) -> Result<(), FsError> {
@@ -185,15 +205,18 @@ struct Planner<'a> {
     root: &'a Root,
     base: &'a Base,
     old: Option<&'a Lock>,
-    accept_layout: bool,
+    accept: Accept,
 }
 
 impl Planner<'_> {
     fn manifest(&self, published: &Published, fetched: &Fetched, findings: &mut Findings) -> Option<Manifest> {
         let address = findings.keep(address(self.base, published))?;
+        let locked = self.old.and_then(|old| old.files.iter().find(|f| f.address == address));
+        let changed =
+            locked.and_then(|locked| upstream_changed(self.base, published, locked, fetched).zip(Some(locked)));
+        let (changed, locked) = changed.unzip();
         if self.base.origin.is_pinned()
-            && let Some(locked) = self.old.and_then(|old| old.files.iter().find(|f| f.address == address))
-            && let Some(finding) = upstream_changed(self.base, published, locked, fetched)
+            && let Some(finding) = changed
         {
             findings.add(
                 finding.help("What is pinned does not change by right: find out who changed it. Nothing was written."),
@@ -201,7 +224,32 @@ impl Planner<'_> {
             return None;
         }
         let (source, documents) = read_manifest(self.base, published, fetched, findings)?;
+        if !self.accept.changes
+            && let (Some(finding), Some(locked)) = (changed, locked)
+        {
+            findings.add(self.moved_on(finding, &locked.documents, &documents));
+            return None;
+        }
         Some(Manifest { published: published.clone(), address, source, documents })
+    }
+
+    /// Completes the finding about an address that nothing pins and that has moved on: which documents did, and how to
+    /// follow.
+    fn moved_on(&self, finding: Diagnostic, locked: &[LockedDocument], found: &[Document]) -> Diagnostic {
+        let base = &self.base.folder.name;
+        let changes = content_changes(locked, found);
+        let finding = if changes.is_empty() {
+            finding.note("Every document means what it meant: comments or layout changed.")
+        } else {
+            let more = changes.len().saturating_sub(MAX_CHANGES);
+            let finding = changes.into_iter().take(MAX_CHANGES).fold(finding, Diagnostic::note);
+            if more == 0 { finding } else { finding.note(format!("And {more} more.")) }
+        };
+        finding.help(format!(
+            "Nothing was written. `overlay update {base}` tells what that means for each patch, and follows with \
+             `--write`; a file that `--from` names is handed to it in the same way. `overlay vendor {base} \
+             --accept-changes` follows without asking the patches."
+        ))
     }
 
     /// For each file, which of its documents are kept. `None` where `keep` names what is not there.
@@ -267,14 +315,14 @@ impl Planner<'_> {
         }
         let own = vendored(&file.published.vendored, &present, Layout::Accepted);
         let accepted_before = self.old.is_some_and(|old| old.files.iter().any(|f| f.vendored == own));
-        if self.accept_layout || accepted_before {
+        if self.accept.layout || accepted_before {
             let source = findings.keep(config::source(&located.name, present))?;
             let differences = check::differences(&source, &locked, Against::Upstream, findings)?;
             if differences.is_empty() {
                 locked.vendored = own;
                 return Some((locked, None));
             }
-            if self.accept_layout {
+            if self.accept.layout {
                 findings.extend(differences);
                 return None;
             }
@@ -415,22 +463,23 @@ mod tests {
 
     /// The steps as `verb file: note`, or the findings.
     fn planned(project: &Project, fetched: &[Fetched], accept_layout: bool) -> Result<Vec<String>, Vec<String>> {
-        vendor(project, fetched, accept_layout, |_| {})
+        vendor(project, fetched, Accept { layout: accept_layout, changes: false }, |_| {})
     }
 
     /// Like [`planned`], and carries the plan out.
     fn vendored(project: &Project, fetched: &[Fetched], accept_layout: bool) -> Result<Vec<String>, Vec<String>> {
-        vendor(project, fetched, accept_layout, |plan| carry_out(&[&plan]).unwrap())
+        let accept = Accept { layout: accept_layout, changes: false };
+        vendor(project, fetched, accept, |plan| carry_out(&[&plan]).unwrap())
     }
 
     fn vendor(
         project: &Project,
         fetched: &[Fetched],
-        accept_layout: bool,
+        accept: Accept,
         then: impl FnOnce(Plan),
     ) -> Result<Vec<String>, Vec<String>> {
         let mut findings = Findings::new();
-        let plan = plan(&project.root, &project.base("base/b"), fetched, accept_layout, &mut findings);
+        let plan = plan(&project.root, &project.base("base/b"), fetched, accept, &mut findings);
         let plan = plan.ok_or_else(|| project.told(&findings))?;
         assert!(findings.is_empty());
         let verb = |s: &Step| if s.bytes.is_some() { "write" } else { "remove" };
@@ -543,13 +592,47 @@ mod tests {
     }
 
     #[test]
-    fn a_file_source_follows_its_file() {
+    fn a_file_source_follows_its_file_when_that_is_accepted() {
         let project = project(&upstream(), "");
         vendored(&project, &published(&project), false).unwrap();
         project.write("up/m.yaml", CONFIG);
-        assert_eq!(vendored(&project, &published(&project), false).unwrap().len(), 2);
+        let accept = Accept { changes: true, ..Accept::default() };
+        let steps = vendor(&project, &published(&project), accept, |plan| carry_out(&[&plan]).unwrap());
+        assert_eq!(steps.unwrap().len(), 2);
         assert_eq!(project.read("base/b/m.yaml"), CONFIG);
         assert_eq!(checked(&project), [""; 0]);
+    }
+
+    #[test]
+    fn other_bytes_than_the_lock_records_are_refused_and_each_document_is_named() {
+        let project = project(&upstream(), KEEP_AGENT);
+        vendored(&project, &published(&project), false).unwrap();
+        let before = project.files();
+        let notes = |bytes: &str| {
+            let mut findings = Findings::new();
+            let base = project.base("base/b");
+            assert!(plan(&project.root, &base, &given(bytes), Accept::default(), &mut findings).is_none());
+            assert_eq!(
+                project.told(&findings),
+                ["base/b/base.yaml:4:16 upstream-changed: ../../up/m.yaml has other bytes than the lock records"]
+            );
+            findings.iter().next().unwrap().notes[2..].to_vec()
+        };
+        let renamed = upstream().replace("\"1\"", "\"2\"").replace("name: agent", "name: daemon");
+        assert_eq!(
+            notes(&renamed),
+            [
+                "ConfigMap/settings means something else now.",
+                "DaemonSet.apps/net/daemon is new.",
+                "DaemonSet.apps/net/agent is gone."
+            ]
+        );
+        let comment = upstream().replace("# ours", "# theirs");
+        assert_eq!(notes(&comment), ["Every document means what it meant: comments or layout changed."]);
+        let many: Vec<String> = (0..20).map(|n| CONFIG.replace("settings", &format!("s{n}"))).collect();
+        let told = notes(&format!("{}---\n{}", upstream(), many.join("---\n")));
+        assert_eq!((told.len(), told.last().unwrap().as_str()), (13, "And 8 more."));
+        assert_eq!(project.files(), before);
     }
 
     #[test]
@@ -599,7 +682,7 @@ mod tests {
         let project = project(&upstream(), "keep: [{kind: DaemonSet, name: agnet}, {kind: ConfigMap}]\n");
         let mut findings = Findings::new();
         let base = project.base("base/b");
-        assert!(plan(&project.root, &base, &published(&project), false, &mut findings).is_none());
+        assert!(plan(&project.root, &base, &published(&project), Accept::default(), &mut findings).is_none());
         assert_eq!(
             project.told(&findings),
             ["base/b/base.yaml:5:8 target-missing: upstream has no document that is kind=DaemonSet, name=agnet"]

@@ -530,7 +530,7 @@ fn a_run_that_is_killed_leaves_the_old_state_or_one_that_the_next_run_completes(
         if cut_off == 2 {
             break;
         }
-        let mut child = command(&project, &["vendor", "b"]).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command(&project, &["vendor", "b", "--accept-changes"]).stderr(Stdio::null()).spawn().unwrap();
         while !journal.exists() && child.try_wait().unwrap().is_none() {}
         child.kill().unwrap();
         child.wait().unwrap();
@@ -555,7 +555,7 @@ fn a_run_that_is_killed_leaves_the_old_state_or_one_that_the_next_run_completes(
     assert!(cut_off > 0, "no run was killed in the middle");
 
     // Killed while it fetches, it has changed nothing.
-    let mut child = command(&project, &["vendor", "b"]).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command(&project, &["vendor", "b", "--accept-changes"]).stderr(Stdio::null()).spawn().unwrap();
     let asked = server.seen().len();
     while server.seen().len() == asked {}
     child.kill().unwrap();
