@@ -198,6 +198,8 @@ pub enum Verdict {
     Applies,
     /// It could be applied, but what it replaces is not what it was written for.
     UpstreamChanged,
+    /// What it finds is not what it was written for, and stops the build: a `was:`, or a value of upstream's own.
+    Refused,
     /// Its target or path leads nowhere.
     Gone,
     /// It fails on the locked base too.
@@ -211,6 +213,7 @@ impl Verdict {
             Verdict::AlreadyUpstream => "already upstream",
             Verdict::Applies => "applies",
             Verdict::UpstreamChanged => "applies, but upstream changed what it replaces",
+            Verdict::Refused => "stops the build: upstream changed what it expects",
             Verdict::Gone => "target or path gone",
             Verdict::Broken => "fails on the locked base too",
         }

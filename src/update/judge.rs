@@ -13,7 +13,7 @@ use crate::patch::model::{Effect, Op, Operation, Within};
 use crate::patch::path::{Condition, Path, Segment};
 use crate::patch::step::{Action, Step};
 use crate::report::update::{OperationUpdate, Verdict};
-use crate::resource::MergeKey;
+use crate::resource::{MergeKey, scalar_text};
 
 /// What came of trying a change on a resource.
 type Outcome = Result<Tried, Box<Diagnostic>>;
@@ -113,7 +113,9 @@ impl Both<'_> {
             return OperationUpdate { notes, ours: None, ..told };
         }
         if let Some(other) = self.another_item(operation) {
-            return OperationUpdate { verdict: Verdict::UpstreamChanged, ..other.tell(told) };
+            let stops = self.new.0.failure(index).is_some();
+            let verdict = if stops { Verdict::Refused } else { Verdict::UpstreamChanged };
+            return OperationUpdate { verdict, ..other.tell(told) };
         }
         if let Some(why) = self.new.0.failure(index) {
             return self.failed(index, operation, why, told);
@@ -139,7 +141,7 @@ impl Both<'_> {
                 ..told
             };
         }
-        OperationUpdate { notes: self.other_places(index), ..told }
+        OperationUpdate { notes: self.other_places(index, &operation.path.value), ..told }
     }
 
     /// The value that a step replaces or takes out in the base and upstream, where these are not the same.
@@ -153,13 +155,20 @@ impl Both<'_> {
         (before != after).then_some((before, after))
     }
 
-    /// What is to be said where the operation, by `*`, means other places than before.
-    fn other_places(&self, index: usize) -> Vec<String> {
+    /// What is to be said where the operation, by `*`, means other places than before. Where it appends, the list is
+    /// the place: the index that the new item gets means nothing.
+    fn other_places(&self, index: usize, path: &Path) -> Vec<String> {
         let Some((old, _)) = &self.old else { return Vec::new() };
+        let (last, way) = match path.segments().split_last() {
+            Some((last, way)) if way.contains(&Segment::Each) || *last == Segment::Each => (last, way),
+            _ => return Vec::new(),
+        };
+        let appends = matches!(last, Segment::Key(key) if key == "-");
+        let count = if appends { way.len() } else { path.segments().len() };
         let keyed = |tried: &Tried| -> Vec<Path> {
             let steps = tried.steps(index).map(|s| &s.origin);
             let already = tried.attempt.run.already.iter().filter(|o| o.operation == index);
-            steps.chain(already).map(|o| o.keyed.clone()).collect()
+            steps.chain(already).map(|o| o.keyed.first(count)).collect()
         };
         let (before, after) = (keyed(old), keyed(self.new.0));
         let more = after.iter().filter(|p| !before.contains(p)).map(|p| format!("It now means {p} too."));
@@ -178,7 +187,12 @@ impl Both<'_> {
                 Code::AddOverExisting => "upstream has a value of its own there now".to_owned(),
                 _ => why.message.clone(),
             };
-            return OperationUpdate { verdict: Verdict::UpstreamChanged, message, base, upstream, ..told };
+            return OperationUpdate { verdict: Verdict::Refused, message, base, upstream, ..told };
+        }
+        if why.code == Code::PathMissing
+            && let Some(message) = self.upstream_did_so(operation)
+        {
+            return OperationUpdate { verdict: Verdict::AlreadyUpstream, message: message.to_owned(), ..told };
         }
         let near = self.old.as_ref().map(|(_, old)| near::paths(old, &self.new.1, path)).unwrap_or_default();
         let took_out = self.old.as_ref().is_some_and(|(old, _)| old.steps(index).next().is_some());
@@ -188,6 +202,26 @@ impl Both<'_> {
         }
         let notes = hints(near, why);
         OperationUpdate { verdict: Verdict::Gone, message: why.message.clone(), base, notes, ..told }
+    }
+
+    /// What upstream did to a scalar item that the operation selects by its text, where that is what the operation does.
+    fn upstream_did_so(&self, operation: &Operation) -> Option<&'static str> {
+        let path = &operation.path.value;
+        let (Segment::Item(text), way) = path.segments().split_last()? else { return None };
+        let list = path.first(way.len());
+        let before = first(&self.old.as_ref()?.1, &list)?.as_array()?;
+        let after = first(&self.new.1, &list)?.as_array()?;
+        let has = |items: &[Value], text: &str| items.iter().filter_map(scalar_text).any(|item| item == text);
+        if has(after, text) {
+            return None;
+        }
+        match &operation.op {
+            Op::Remove => Some("upstream took it out too; take it out of the patch, which cannot be built with it"),
+            Op::Replace(new) if after.contains(&new.value) && !before.contains(&new.value) => {
+                Some("upstream replaced it by the same; take it out of the patch, which cannot be built with it")
+            }
+            _ => None,
+        }
     }
 
     /// The first item on the way of the operation that it addresses by index, and that is another one upstream.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::layer::base::Base;
 use crate::layer::testing::Project;
-use crate::layer::vendor;
+use crate::layer::vendor::{self, Accept};
 use crate::report::update::{DocumentState, OperationUpdate, Verdict};
 
 const BASE: &str = "apiVersion: overlay/v1\nkind: Base\nname: b\nsource: {file: ../../up/m.yaml}\n";
@@ -33,6 +33,9 @@ spec:
           hostPath: {path: /run}
 "#;
 
+/// The upstream of a project changes under its lock.
+const ACCEPT: Accept = Accept { layout: false, changes: true };
+
 /// A patch on the daemon with these operations.
 fn on_agent(operations: &str) -> String {
     format!("changes:\n  - target: {{kind: DaemonSet, name: agent}}\n    patch:\n{operations}")
@@ -57,7 +60,7 @@ fn project(keep: &str, patches: &[&str]) -> Project {
     let patches = if names.is_empty() { String::new() } else { format!("patches:\n{names}") };
     project.write("overlays/x/overlay.yaml", &format!("{overlay}{patches}"));
     let mut findings = Findings::new();
-    let plan = vendor::plan(&project.root, &project.base("base/b"), &published(&project), false, &mut findings);
+    let plan = vendor::plan(&project.root, &project.base("base/b"), &published(&project), ACCEPT, &mut findings);
     vendor::carry_out(&[&plan.unwrap()]).unwrap();
     project
 }
@@ -148,7 +151,7 @@ fn what_upstream_has_by_now_can_be_dropped() {
     assert_eq!(verdict(&select, &same).0, Verdict::AlreadyUpstream);
     let other = with("      hostNetwork: true\n", "      hostNetwork: true\n      nodeSelector: {disk: hdd}\n");
     let [operation] = &operations(&[&select], &other)[..] else { panic!("one operation is expected") };
-    assert_eq!(operation.verdict, Verdict::UpstreamChanged);
+    assert_eq!(operation.verdict, Verdict::Refused);
     assert_eq!(operation.message, "upstream has a value of its own there now");
     assert_eq!(operation.upstream, Some(serde_json::json!({"disk": "hdd"})));
     assert_eq!(operation.base, None);
@@ -185,7 +188,7 @@ fn a_value_that_moved_is_named_where_it_is_now() {
     let project = project("", &[&replace]);
     project.write("up/m.yaml", &with("hostNetwork: true", "hostNetwork: {mode: bridge}"));
     let mut findings = Findings::new();
-    let plan = vendor::plan(&project.root, &project.base("base/b"), &published(&project), false, &mut findings);
+    let plan = vendor::plan(&project.root, &project.base("base/b"), &published(&project), ACCEPT, &mut findings);
     vendor::carry_out(&[&plan.unwrap()]).unwrap();
     let update = looked(&project, &with("hostNetwork: true", "network: {mode: bridge}"), None).unwrap();
     let operation = &update.overlays[0].patches[0].operations[0];
@@ -242,7 +245,7 @@ fn a_value_that_was_names_is_held_against_upstreams() {
     let was = pin("[name=agent]").replace("value:", "was: 'example.org/agent:1.0', value:");
     assert_eq!(verdict(&was, UPSTREAM).0, Verdict::Applies);
     let (verdict, message, _) = verdict(&was, &with("agent:1.0", "agent:2.0"));
-    assert_eq!((verdict, &*message), (Verdict::UpstreamChanged, "upstream changed the value that the patch expects"));
+    assert_eq!((verdict, &*message), (Verdict::Refused, "upstream changed the value that the patch expects"));
 }
 
 #[test]
@@ -375,10 +378,48 @@ fn items_of_a_list_are_met_like_documents() {
     let project = project("", &[patch]);
     project.write("up/m.yaml", list);
     let mut findings = Findings::new();
-    let plan = vendor::plan(&project.root, &project.base("base/b"), &published(&project), false, &mut findings);
+    let plan = vendor::plan(&project.root, &project.base("base/b"), &published(&project), ACCEPT, &mut findings);
     vendor::carry_out(&[&plan.unwrap()]).unwrap();
     let verdict = |upstream: &str| looked(&project, upstream, None).unwrap().overlays[0].patches[0].verdict;
     assert_eq!(verdict(list), Verdict::Applies);
     assert_eq!(verdict(&list.replace("a: x", "a: y")), Verdict::UpstreamChanged);
     assert_eq!(verdict(&list.replace("name: one", "name: two")), Verdict::Gone);
+}
+
+#[test]
+fn a_guard_that_no_longer_holds_stops_the_build_and_one_without_applies() {
+    let port = |was: &str| {
+        let path = "/spec/template/spec/containers/[name=agent]/image";
+        on_agent(&format!("      - {{op: replace, path: '{path}', {was}value: 'example.org/agent:9'}}\n"))
+    };
+    let newer = with("agent:1.0", "agent:1.1");
+    let (is, message, _) = verdict(&port("was: 'example.org/agent:1.0', "), &newer);
+    assert_eq!((is, message.as_str()), (Verdict::Refused, "upstream changed the value that the patch expects"));
+    let (is, message, _) = verdict(&port(""), &newer);
+    assert_eq!((is, message.as_str()), (Verdict::UpstreamChanged, "upstream changed what it replaces"));
+    let guarded = on_agent("      - {op: remove, path: /spec/template/spec/containers/0/args/0, was: --verbose}\n");
+    let shifted = with("[--verbose, --port=53]", "[--quiet, --verbose, --port=53]");
+    assert_eq!(verdict(&guarded, &shifted).0, Verdict::Refused);
+}
+
+#[test]
+fn an_item_selected_by_its_text_that_upstream_replaced_or_took_out_too_can_be_dropped() {
+    let args = "/spec/template/spec/containers/[name=agent]/args/[=--verbose]";
+    let replace = on_agent(&format!("      - {{op: replace, path: '{args}', value: '--verbose=true'}}\n"));
+    let (is, message, notes) = verdict(&replace, &with("--verbose,", "--verbose=true,"));
+    assert_eq!((is, notes.as_str()), (Verdict::AlreadyUpstream, ""));
+    assert_eq!(message, "upstream replaced it by the same; take it out of the patch, which cannot be built with it");
+    assert_eq!(verdict(&replace, &with("--verbose,", "--verbose=1,")).0, Verdict::Gone);
+    let remove = on_agent(&format!("      - {{op: remove, path: '{args}'}}\n"));
+    assert_eq!(verdict(&remove, &with("--verbose,", "--verbosity,")).0, Verdict::AlreadyUpstream);
+}
+
+#[test]
+fn an_append_means_the_end_wherever_that_is() {
+    let longer = with("[--verbose, --port=53]", "[--verbose, --port=53, --quiet]");
+    for container in ["[name=agent]", "*"] {
+        let path = format!("/spec/template/spec/containers/{container}/args/-");
+        let append = on_agent(&format!("      - {{op: add, path: '{path}', value: --more}}\n"));
+        assert_eq!(verdict(&append, &longer), (Verdict::Applies, String::new(), String::new()), "{path}");
+    }
 }
