@@ -1,8 +1,8 @@
 //! Which items of two lists belong together.
 //!
 //! First by the list's merge key, then what is left over by `name` where that is unique among the left-over, the rest
-//! by a longest common subsequence. No step costs more than n log n, the subsequence's search is bounded by its
-//! algorithm's heuristics.
+//! by a longest common subsequence, and in its gaps by likeness. No step costs more than n log n, the subsequence's search
+//! is bounded by its algorithm's heuristics.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -11,6 +11,7 @@ use std::ops::Range;
 use serde_json::Value;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+use super::likeness;
 use crate::resource::{Identity, MergeKey, scalar_text};
 
 /// Two lists' items, matched.
@@ -112,9 +113,8 @@ impl<'v> Matcher<'v> {
                 DiffOp::Equal { old_index, new_index, len } => {
                     pairs.extend(self.left(old_index..old_index + len, new_index..new_index + len));
                 }
-                DiffOp::Replace { old_index, old_len, new_index, new_len } if old_len == new_len => {
-                    let gap = self.left(old_index..old_index + old_len, new_index..new_index + new_len);
-                    pairs.extend(gap.into_iter().filter(|&(b, a)| self.are_alike(key, b, a)));
+                DiffOp::Replace { old_index, old_len, new_index, new_len } => {
+                    pairs.extend(self.alike(key, old_index..old_index + old_len, new_index..new_index + new_len));
                 }
                 _ => {}
             }
@@ -130,6 +130,25 @@ impl<'v> Matcher<'v> {
         let before = self.left_before.get(before).unwrap_or_default();
         let after = self.left_after.get(after).unwrap_or_default();
         before.iter().copied().zip(after.iter().copied()).collect()
+    }
+
+    /// The left-over items of a gap that look like one item changed: scalars that stand side by side, else by what
+    /// they share.
+    fn alike(&self, key: Option<MergeKey>, before: Range<usize>, after: Range<usize>) -> Vec<(usize, usize)> {
+        let old = self.left_before.get(before.clone()).unwrap_or_default();
+        let new = self.left_after.get(after.clone()).unwrap_or_default();
+        let items = |list: &'v [Value], places: &[usize]| -> Vec<&'v Value> {
+            places.iter().filter_map(|index| list.get(*index)).collect()
+        };
+        let (old_items, new_items) = (items(self.before, old), items(self.after, new));
+        let scalars = || old_items.iter().chain(&new_items).all(|item| scalar_text(item).is_some());
+        if old.len() == new.len() && (old.len() == 1 || scalars()) {
+            return self.left(before, after).into_iter().filter(|&(b, a)| self.are_alike(key, b, a)).collect();
+        }
+        let place = |row: usize, column: usize| Some((*old.get(row)?, *new.get(column)?));
+        let may = |row, column| place(row, column).is_some_and(|(b, a)| self.are_alike(key, b, a));
+        let pairs = likeness::align(&old_items, &new_items, may);
+        pairs.into_iter().filter_map(|(row, column)| place(row, column)).collect()
     }
 
     /// Whether two items in the same place look like one that was changed.

@@ -6,6 +6,7 @@
 //!
 //! This is one half of the proof: it knows the two values and nothing of what patches say or how they were applied.
 
+mod likeness;
 mod lists;
 mod names;
 mod path;

@@ -97,6 +97,26 @@ fn lists_without_a_key_are_matched_by_their_longest_common_run() {
 }
 
 #[test]
+fn a_change_inside_an_item_without_key_is_told_where_its_fellows_shifted() {
+    let rule = |resource: &str, verbs: &[&str]| json!({"apiGroups": [""], "resources": [resource], "verbs": verbs});
+    let rules = |rules: &[&Value]| json!({"rules": rules});
+    let (pods, nodes) = (rule("pods", &["get"]), rule("nodes", &["get", "list", "watch"]));
+    let more = rule("nodes", &["get", "list", "watch", "update"]);
+    assert_eq!(
+        lines(&rules(&[&pods, &nodes]), &rules(&[&more])),
+        [
+            "- /rules/0: {\"apiGroups\":[\"\"],\"resources\":[\"pods\"],\"verbs\":[\"get\"]}",
+            "+ /rules/1/verbs/[=update]: \"update\""
+        ]
+    );
+    let args = |args: &[&str]| json!({"args": args});
+    assert_eq!(
+        lines(&args(&["-a", "--mtu=1"]), &args(&["-a", "--mtu=2", "--more"])),
+        ["~ /args/[=--mtu=1]: \"--mtu=1\" -> \"--mtu=2\"", "+ /args/[=--more]: \"--more\""]
+    );
+}
+
+#[test]
 fn the_fewest_items_are_said_to_have_moved() {
     let list = |names: &str| {
         let items: Vec<Value> = names.chars().map(|name| json!({"name": name.to_string()})).collect();
