@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test corpus cases verify check fmt fmt-check lint docs deny advisories setup clean
+.PHONY: help build demo test corpus cases verify check fmt fmt-check lint docs deny advisories setup image image-check clean
 
 # Peers that scripts/setup-peers.sh installed come first, so that tests find them by name.
 export PATH := $(CURDIR)/.cache/peers/bin:$(PATH)
@@ -12,7 +12,7 @@ OVERLAY := target/release/overlay
 SHARED ?= $(abspath ../shared)
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 build: ## the release binary, target/release/overlay
 	cargo build --release --locked
@@ -55,6 +55,14 @@ advisories: ## known faults of the dependencies (needs cargo-deny and the networ
 
 setup: ## install the programs that tests compare with, where they are missing
 	@scripts/setup-peers.sh
+
+image: ## the image of the Argo CD sidecar as an OCI layout, target/image
+	@scripts/setup-peers.sh buildah
+	scripts/image.sh build
+
+image-check: image ## push the image to a registry of this run, pull it back, run it with nothing around it (needs root)
+	@scripts/setup-peers.sh docker-registry skopeo
+	scripts/image.sh check
 
 clean: ## remove what was built and installed here
 	cargo clean

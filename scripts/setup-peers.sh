@@ -66,7 +66,7 @@ for peer; do
     case $peer in
     kubectl) install_kubectl ;;
     docker-registry) with_apt docker-registry unpack_docker_registry ;;
-    git | openssl | skopeo | strace) install_package "$peer" ;;
-    *) fail "no peer is called '$peer'; there are: kubectl git openssl docker-registry skopeo strace" ;;
+    buildah | git | openssl | skopeo | strace) install_package "$peer" ;;
+    *) fail "no peer is called '$peer'; there are: kubectl git openssl docker-registry skopeo strace buildah" ;;
     esac
 done

@@ -8,13 +8,13 @@
 //! open flags are those of POSIX.
 #![allow(clippy::disallowed_methods, reason = "this is the one place that touches the disk")]
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, File, FileType, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 /// How large a file may be, in bytes. The largest published manifests are of a few megabytes.
 pub const MAX_FILE: u64 = 64 * 1024 * 1024;
@@ -262,24 +262,67 @@ pub struct Write<'a> {
 /// when anything fails, every file is as it was and nothing is left behind. A file that exists keeps its mode and,
 /// where the process may set them, its owner and group.
 pub fn commit(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<(), FsError> {
-    let mut folders = NewFolders(Vec::new());
-    let staged = stage(writes, &mut folders)?;
-    rename(staged, removals)?;
-    folders.keep();
-    Ok(())
+    Batch::of(writes, removals)?.commit()
 }
 
 /// Like [`commit`], for a process that may be killed on the way. Each folder in which several files change holds a
 /// journal while they do: a process that ends before the journal is there leaves that folder as it was, and one that
 /// ends later leaves it to [`recover`].
 pub fn commit_recoverably(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<(), FsError> {
-    let mut folders = NewFolders(Vec::new());
-    let staged = stage(writes, &mut folders)?;
-    let journals = Journals::of(&staged, removals)?;
-    rename(staged, removals)?;
+    // Dropped from the last to the first: a folder goes when nothing stands in it.
+    let Batch { folders, staged, removals } = Batch::of(writes, removals)?;
+    let journals = Journals::of(&staged, &removals)?;
+    rename(staged, &removals)?;
     drop(journals);
     folders.keep();
     Ok(())
+}
+
+/// What [`commit`] does, with contents that go to the disk one by one as they become known. Dropped before its commit,
+/// it leaves nothing behind.
+#[derive(Default)]
+pub struct Batch {
+    staged: Vec<Staged>,
+    removals: Vec<PathBuf>,
+    // Behind the files that stand in them: fields are dropped in this order.
+    folders: NewFolders,
+}
+
+impl Batch {
+    fn of(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<Batch, FsError> {
+        let mut batch = Batch::default();
+        for write in writes {
+            batch.write(write)?;
+        }
+        batch.removals.extend_from_slice(removals);
+        Ok(batch)
+    }
+
+    /// Puts the new content of a file on the disk, under a passing name.
+    pub fn write(&mut self, write: &Write<'_>) -> Result<(), FsError> {
+        self.staged.push(Staged::new(write, &mut self.folders)?);
+        Ok(())
+    }
+
+    /// One more file that is to go.
+    pub fn remove(&mut self, path: PathBuf) {
+        self.removals.push(path);
+    }
+
+    /// Takes in all of another batch.
+    pub fn join(&mut self, mut other: Batch) {
+        self.staged.append(&mut other.staged);
+        self.removals.append(&mut other.removals);
+        self.folders.0.append(&mut other.folders.0);
+    }
+
+    /// Gives the files their names, and removes those that are to go.
+    pub fn commit(self) -> Result<(), FsError> {
+        let Batch { folders, staged, removals } = self;
+        rename(staged, &removals)?;
+        folders.keep();
+        Ok(())
+    }
 }
 
 /// Whether files of the folder were being changed by [`commit_recoverably`] when that was cut off.
@@ -309,18 +352,14 @@ pub fn recover(folder: &Path) -> Result<bool, FsError> {
             },
         }
     }
-    sync_folder(&path);
+    sync_folder(folder);
     // What the files were before, kept for a failure that did not come.
     for name in names(folder).iter().filter(|name| is_passing_name(name)) {
         let _ = fs::remove_file(folder.join(name));
     }
     fs::remove_file(&path).map_err(|error| FsError::io("remove", &path, error))?;
-    sync_folder(&path);
+    sync_folder(folder);
     Ok(true)
-}
-
-fn stage(writes: &[Write<'_>], folders: &mut NewFolders) -> Result<Vec<Staged>, FsError> {
-    writes.iter().map(|write| Staged::new(write, folders)).collect()
 }
 
 /// Gives staged files their names, and removes others; or, where one of that fails, leaves all as it was.
@@ -344,9 +383,8 @@ fn rename(staged: Vec<Staged>, removals: &[PathBuf]) -> Result<(), FsError> {
             Err(source) => return Err(undo(done, target, source)),
         }
     }
-    for step in &done {
-        sync_folder(&step.target);
-    }
+    let touched: BTreeSet<&Path> = done.iter().map(|step| folder_of(&step.target)).collect();
+    touched.into_iter().for_each(sync_folder);
     Ok(())
 }
 
@@ -363,7 +401,7 @@ impl Journals {
     fn of(staged: &[Staged], removals: &[PathBuf]) -> Result<Journals, FsError> {
         let mut texts: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
         for Staged { target, temp } in staged {
-            let line = format!("rename {} {}", name_of(temp.path()), name_of(target));
+            let line = format!("rename {} {}", name_of(temp), name_of(target));
             texts.entry(folder_of(target)).or_default().push(line);
         }
         for target in removals {
@@ -492,7 +530,8 @@ impl Scratch {
 /// New content on the disk, beside the file that it will become. Dropped, it is gone.
 struct Staged {
     target: PathBuf,
-    temp: NamedTempFile,
+    // The path alone: there may be more of them than a process may hold open.
+    temp: TempPath,
 }
 
 impl Staged {
@@ -508,7 +547,7 @@ impl Staged {
             take_after(temp.as_file(), &before, mode).map_err(fail)?;
         }
         temp.as_file().sync_all().map_err(fail)?;
-        Ok(Staged { target, temp })
+        Ok(Staged { target, temp: temp.into_temp_path() })
     }
 }
 
@@ -589,6 +628,7 @@ fn undo(done: Vec<Step>, failed: &Path, source: io::Error) -> FsError {
 }
 
 /// Folders that were made for files to come; gone again unless kept.
+#[derive(Default)]
 struct NewFolders(Vec<PathBuf>);
 
 impl NewFolders {
@@ -611,6 +651,8 @@ impl NewFolders {
 
 impl Drop for NewFolders {
     fn drop(&mut self) {
+        // A folder comes before those in it.
+        self.0.sort_unstable();
         for folder in self.0.iter().rev() {
             // Someone else may have put a file there since; then the folder is theirs.
             let _ = fs::remove_dir(folder);
@@ -630,8 +672,8 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Makes a rename outlive a power cut. Some file systems cannot sync a folder, and the rename has happened by then,
 /// so that an error here changes nothing.
-fn sync_folder(target: &Path) {
-    if let Ok(folder) = File::open(folder_of(target)) {
+fn sync_folder(folder: &Path) {
+    if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
 }

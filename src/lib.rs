@@ -3,6 +3,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`yaml`] | documents with byte spans, values as Kubernetes reads them, edits of byte ranges |
+//! | [`argocd`] | what Argo CD hands to a plugin and wants of it |
 //! | [`adopt`] | an overlay out of a copy that was edited by hand |
 //! | [`change`] | one change of one document, what every editor takes |
 //! | [`compare`] | two manifests held against each other, document by document |
@@ -12,6 +13,7 @@
 //! | [`embedded`] | JSON, YAML and TOML texts that a manifest carries as strings |
 //! | [`diff`] | what differs between two documents or streams |
 //! | [`fsio`] | the disk: bounded reads, atomic writes |
+//! | [`krm`] | what a `ResourceList` asks for, and what it gets back |
 //! | [`layer`] | bases with their locks, overlays, and which files they may name |
 //! | [`source`] | the network: what manifests and images are fetched from |
 //! | [`fetch`] | a base's files from wherever its `base.yaml` says |
@@ -19,6 +21,7 @@
 //! | [`build`] | one build: patches carried out along two roads that must meet |
 //! | [`diff`] | what differs between documents, by identity and key |
 //! | [`verify`] | the proof that nothing else differs |
+//! | [`split`] | a result as files, and the account of what was written |
 //! | [`subject`] | one overlay as commands work on it |
 //! | [`update`] | a newer upstream: what changed, and what becomes of each patch |
 //! | [`pinning`] | the digest of an image, written into the patch that names the image |
@@ -29,6 +32,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
 pub mod adopt;
+pub mod argocd;
 pub mod build;
 pub mod change;
 pub mod cli;
@@ -39,6 +43,7 @@ pub mod diff;
 pub mod embedded;
 pub mod fetch;
 pub mod fsio;
+pub mod krm;
 pub mod layer;
 pub mod patch;
 pub mod pinning;
@@ -46,6 +51,7 @@ pub mod report;
 pub mod resource;
 pub mod schema;
 pub mod source;
+pub mod split;
 pub mod subject;
 pub mod update;
 pub mod verify;

@@ -4,10 +4,11 @@
 //! the clock.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use crate::build::{self, Built};
+use crate::build::{self, Built, NoMatch};
 use crate::config::Findings;
-use crate::diag::{Code, Diagnostic, Place};
+use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::layer::base::Base;
 use crate::layer::overlay::{self, Layer, Overlay};
 use crate::layer::plan::Plan;
@@ -25,12 +26,24 @@ pub struct Subject {
     pub plan: Plan,
     /// The paths of images that it and the overlays below it list.
     pub images: Vec<Vec<String>>,
+    /// What a change is that means no document.
+    pub no_match: NoMatch,
 }
 
 impl Subject {
     /// Opens the overlay in a folder. `None` where there is none; where a part of it cannot be taken, the findings say
     /// so and the subject lacks that part.
     pub fn open(root: &Root, folder: &Path, findings: &mut Findings) -> Option<Subject> {
+        Subject::open_over(root, folder, None, findings)
+    }
+
+    /// Like [`Subject::open`], with documents that are handed over in the place of the overlay's base.
+    pub fn open_over(
+        root: &Root,
+        folder: &Path,
+        stream: Option<&Arc<Source>>,
+        findings: &mut Findings,
+    ) -> Option<Subject> {
         let folder = match root.locate(folder) {
             Ok(folder) => folder,
             Err(error) => {
@@ -38,7 +51,10 @@ impl Subject {
                 return None;
             }
         };
-        let layer = overlay::load(root, &folder, findings)?;
+        let layer = match stream {
+            None => overlay::load(root, &folder, findings)?,
+            Some(stream) => overlay::load_over(root, &folder, stream, findings)?,
+        };
         if let Layer::Base(base) = &layer {
             let message = format!("{} is a base, and an overlay was asked for", folder.name);
             let place = Place::new(&base.source, base.name.span.clone());
@@ -48,14 +64,30 @@ impl Subject {
         }
         let plan = Plan::new(root, &layer, findings);
         let images = images(&layer, findings);
-        Some(Subject { folder, layer, plan, images })
+        Some(Subject { folder, layer, plan, images, no_match: NoMatch::default() })
+    }
+
+    /// The overlay that a text describes, its paths starting from the current folder, over documents that are handed
+    /// over.
+    pub fn of_file(root: &Root, file: &Arc<Source>, stream: &Arc<Source>, findings: &mut Findings) -> Option<Subject> {
+        let folder = match root.locate(Path::new(".")) {
+            Ok(folder) => folder,
+            Err(error) => {
+                findings.add(error.diagnose(None));
+                return None;
+            }
+        };
+        let layer = overlay::load_text_over(root, &folder, file, stream, findings)?;
+        let plan = Plan::new(root, &layer, findings);
+        let images = images(&layer, findings);
+        Some(Subject { folder, layer, plan, images, no_match: NoMatch::default() })
     }
 
     /// The overlay itself.
     pub fn overlay(&self) -> Option<&Overlay> {
         match &self.layer {
             Layer::Overlay(overlay, _) => Some(overlay),
-            Layer::Base(_) => None,
+            Layer::Base(_) | Layer::Stream(_) => None,
         }
     }
 
@@ -73,7 +105,7 @@ impl Subject {
             return None;
         }
         let sound = !findings.has_errors() && self.plan.vendored.iter().all(Option::is_some);
-        build::build(&self.plan, &self.images, findings).filter(|_| sound)
+        build::build_where(&self.plan, &self.images, self.no_match, findings).filter(|_| sound)
     }
 }
 

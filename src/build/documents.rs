@@ -14,6 +14,7 @@ use crate::layer::plan::{Plan, Planned};
 use crate::patch::lower::{TextWithin, places};
 use crate::patch::path::Path;
 use crate::patch::step::{Action, Step};
+use crate::resource::identity::Written;
 use crate::resource::{Identity, Target};
 use crate::yaml::edit::Source;
 use crate::yaml::load;
@@ -224,17 +225,22 @@ impl<'p> Documents<'p> {
         }
     }
 
-    /// What is left of each document, in order. Of one that was taken out, what stood before its own marker.
-    pub(super) fn texts(&self) -> impl Iterator<Item = (&'p Planned, &str)> {
+    /// What is left of each document, in order, and what it is called now. Of one that was taken out, what stood before
+    /// its own marker, which is no document.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (&'p Planned, &str, Option<Identity>)> {
         self.list.iter().map(|document| {
             let planned = document.planned;
             let whole = self.plan.text(planned);
-            let text = match (&document.deleted_by, &document.state) {
-                (Some(_), _) => whole.get(..planned.own.start.saturating_sub(planned.range.start)).unwrap_or(""),
-                (None, Some(state)) if document.edited => state.text.text(),
-                _ => whole,
-            };
-            (planned, text)
+            match (&document.deleted_by, &document.state) {
+                (Some(_), _) => {
+                    let before = planned.own.start.saturating_sub(planned.range.start);
+                    (planned, whole.get(..before).unwrap_or(""), None)
+                }
+                (None, Some(state)) if document.edited => {
+                    (planned, state.text.text(), Some(written(state.text.tree())))
+                }
+                _ => (planned, whole, planned.identity.clone()),
+            }
         })
     }
 
@@ -277,10 +283,25 @@ impl<'p> Documents<'p> {
         alike && self.plan.share_a_base(a, b)
     }
 
-    /// Whether a resource is left. A List that lost every item is none.
+    /// Whether a resource is left. A List without items is none.
     pub(super) fn any_left(&self) -> bool {
         let is_resource = |d: &Document<'_>| d.planned.identity.as_ref().is_some_and(|identity| !identity.is_empty());
-        self.list.iter().any(|d| is_resource(d) && d.deleted_by.is_none() && !d.was_emptied())
+        let left = |d: &Document<'_>| is_resource(d) && d.deleted_by.is_none();
+        let numbers = self.list.iter().enumerate().filter(|(_, d)| left(d)).map(|(number, _)| number);
+        numbers.into_iter().any(|number| !self.is_empty_list(number))
+    }
+
+    /// Whether a document is a List that has no items now. Only a List is read for it.
+    fn is_empty_list(&self, number: usize) -> bool {
+        let Some(document) = self.list.get(number) else { return false };
+        if !document.planned.identity.as_ref().is_some_and(Identity::is_list) {
+            return false;
+        }
+        let empty = |value: &Value| value.get("items").and_then(Value::as_array).is_some_and(Vec::is_empty);
+        match &document.state {
+            Some(state) => empty(&state.value),
+            None => self.read(number).is_ok_and(|state| empty(&state.value)),
+        }
     }
 
     fn items(&mut self, number: usize) -> Result<&[ListItem], Box<Diagnostic>> {
@@ -318,13 +339,6 @@ impl<'p> Documents<'p> {
 }
 
 impl Document<'_> {
-    /// Whether it is a List that had items and has none now.
-    fn was_emptied(&self) -> bool {
-        let now = self.state.as_ref().map(|state| &*state.value);
-        let has_items = |value: &Value| value.get("items").and_then(Value::as_array).is_some_and(|i| !i.is_empty());
-        self.items.as_ref().is_some_and(|items| !items.is_empty()) && now.is_some_and(|value| !has_items(value))
-    }
-
     /// Keeps the indices of a List's items right when a step moves them.
     fn shift(&mut self, step: &Step) {
         let [first, index] = step.path.as_slice() else { return };
@@ -338,4 +352,9 @@ impl Document<'_> {
             };
         }
     }
+}
+
+/// What a document is called, in the words of its text.
+fn written(tree: &Tree) -> Identity {
+    tree.root().map(|root| Written::of(tree, root).identity).unwrap_or_default()
 }

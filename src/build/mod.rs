@@ -13,13 +13,14 @@ mod images;
 mod text;
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::change::pointer;
 use crate::config::Findings;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::layer::plan::{Joined, Plan, Scoped};
 use crate::layer::separators;
 use crate::patch::Patch;
@@ -38,6 +39,18 @@ const MAX_LISTED: usize = 5;
 pub struct Built {
     /// The result, byte for byte.
     pub text: String,
+    /// What each document of it is called, and where it stands. Bytes that belong to no document are in none.
+    pub documents: Vec<(Identity, Range<usize>)>,
+}
+
+/// What a change is that means no document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NoMatch {
+    /// An error.
+    #[default]
+    Fails,
+    /// A note: the documents are a part of those that the overlay was written for.
+    Passes,
 }
 
 /// Carries a plan out. Warnings (an operation that changes nothing) go to the findings, and so does every failure that
@@ -45,13 +58,23 @@ pub struct Built {
 ///
 /// Returns `None` when anything failed; nothing may be printed then.
 pub fn build(plan: &Plan, image_paths: &[Vec<String>], findings: &mut Findings) -> Option<Built> {
-    let mut builder = Builder { documents: Documents::new(plan), image_paths, findings, failed: false };
+    build_where(plan, image_paths, NoMatch::Fails, findings)
+}
+
+/// Like [`build`], where a change that means no document is what `no_match` says.
+pub fn build_where(
+    plan: &Plan,
+    image_paths: &[Vec<String>],
+    no_match: NoMatch,
+    findings: &mut Findings,
+) -> Option<Built> {
+    let mut builder = Builder { documents: Documents::new(plan), image_paths, no_match, findings, failed: false };
     for scoped in &plan.patches {
         builder.patch(scoped);
     }
     builder.meet();
-    if plan.documents.iter().any(|d| d.identity.is_some()) && !builder.documents.any_left() {
-        builder.fail(result_empty(plan));
+    if !builder.documents.any_left() {
+        builder.nothing_left(plan);
     }
     builder.duplicates();
     if builder.failed {
@@ -59,13 +82,16 @@ pub fn build(plan: &Plan, image_paths: &[Vec<String>], findings: &mut Findings) 
     }
     let mut out = Joined::default();
     out.text.reserve(plan.files.iter().map(|f| f.text.len()).sum::<usize>() + 1024);
-    let starts: Vec<_> =
-        builder.documents.texts().map(|(document, text)| (out.push(document, text), document)).collect();
+    let (mut starts, mut documents) = (Vec::new(), Vec::new());
+    for (document, text, identity) in builder.documents.texts() {
+        starts.push((out.push(document, text), document));
+        documents.extend(identity.map(|identity| (identity, out.last.clone())));
+    }
     let unreadable = separators::check_joined(&out.text, |at| {
         let (start, document) = starts.get(starts.partition_point(|(start, _)| *start <= at.start).checked_sub(1)?)?;
         plan.place(document, at.start - start..at.end - start)
     });
-    let Some(unreadable) = unreadable else { return Some(Built { text: out.text }) };
+    let Some(unreadable) = unreadable else { return Some(Built { text: out.text, documents }) };
     // What is wrong with one file was told with that file.
     if !findings.iter().any(|finding| finding.code == Code::ManifestUnreadable) {
         findings.add(unreadable);
@@ -76,6 +102,7 @@ pub fn build(plan: &Plan, image_paths: &[Vec<String>], findings: &mut Findings) 
 struct Builder<'p, 'f> {
     documents: Documents<'p>,
     image_paths: &'p [Vec<String>],
+    no_match: NoMatch,
     findings: &'f mut Findings,
     failed: bool,
 }
@@ -84,6 +111,20 @@ impl Builder<'_, '_> {
     fn fail(&mut self, finding: Diagnostic) {
         self.failed = true;
         self.findings.add(finding);
+    }
+
+    /// Refuses a result without a document. Where none came in, the reason may have been told already.
+    fn nothing_left(&mut self, plan: &Plan) {
+        if plan.documents.iter().any(|d| d.identity.is_some()) {
+            self.fail(result_empty(plan));
+        } else if !self.findings.has_errors() {
+            let finding = Diagnostic::new(Code::ResultEmpty, "there is no document to build from");
+            self.fail(
+                finding.help(
+                    "Check what the overlay stands on: an empty result makes a GitOps tool delete what it manages.",
+                ),
+            );
+        }
     }
 
     /// Applies a patch whole or not at all.
@@ -124,7 +165,13 @@ impl Builder<'_, '_> {
         if change.matches.allows(hits.len()) && !hits.is_empty() {
             return Ok(hits);
         }
-        Err(Box::new(self.wrong_count(patch, change, resources, &hits, &gone)))
+        let mut finding = self.wrong_count(patch, change, resources, &hits, &gone);
+        if self.no_match == NoMatch::Passes && hits.is_empty() && gone.is_empty() {
+            finding.severity = Severity::Note;
+            self.findings.add(finding);
+            return Ok(hits);
+        }
+        Err(Box::new(finding))
     }
 
     fn change(&mut self, patch: &Patch, number: usize, hit: Resource) -> Result<(), Box<Diagnostic>> {
@@ -373,11 +420,16 @@ fn result_empty(plan: &Plan) -> Diagnostic {
         let change = scoped.patch.changes.iter().find(|c| matches!(c.effect, Effect::Delete))?;
         Some((&scoped.patch, change))
     });
-    let mut finding = Diagnostic::new(Code::ResultEmpty, "the patches delete every document, so nothing would be left")
-        .help(
-            "Leave at least one document. Where nothing is wanted, remove the overlay instead: an empty result makes \
+    let deletes = plan.patches.iter().any(|s| s.patch.changes.iter().any(|c| matches!(c.effect, Effect::Delete)));
+    let message = if deletes {
+        "the patches delete every document, so nothing would be left"
+    } else {
+        "the base has no resource, so nothing would be left"
+    };
+    let mut finding = Diagnostic::new(Code::ResultEmpty, message).help(
+        "Leave at least one document. Where nothing is wanted, remove the overlay instead: an empty result makes \
                a GitOps tool delete what it manages.",
-        );
+    );
     for (patch, change) in deleting {
         finding = match finding.place {
             None => finding.at(patch.place(change.span.clone()), "deletes here").patch(&patch.name.value),

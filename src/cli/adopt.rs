@@ -9,6 +9,7 @@ use clap::{ArgGroup, Args};
 use super::end::{End, Failure};
 use super::{Context, new, verify};
 use crate::adopt::{self, Adopted, Adoption};
+use crate::build;
 use crate::config::Findings;
 use crate::diag::visible::visible;
 use crate::diag::{self, Code, Diagnostic, Source};
@@ -100,7 +101,7 @@ fn create(
     };
     let Some(layer) = overlay::load(&root, &located, findings) else { return Ok(None) };
     let plan = Plan::new(&root, &layer, findings);
-    let built = crate::build::build(&plan, &[], findings);
+    let built = build::build(&plan, &[], findings);
     let Some(before) = built.filter(|_| !findings.has_errors()) else { return Ok(None) };
     let before = Source::new(format!("the documents of {}", located.name), before.text);
     let adoption = Adoption { plan, before: &before, file, taken: HashSet::new(), single: None };

@@ -7,12 +7,14 @@ use serde_json::{Value, json};
 
 use super::Context;
 use super::end::{End, Failure};
+use super::over::OverArgs;
+use super::split;
 use crate::config::Findings;
 use crate::diag::{self, Source};
 use crate::fsio::{self, Write};
 use crate::layer::documents;
+use crate::layer::overlay::FILE_NAME;
 use crate::layer::root::Root;
-use crate::subject::Subject;
 
 /// Print upstream's manifest with the patches applied
 ///
@@ -24,7 +26,10 @@ Examples:
   overlay build overlays/lab                       print the result
   overlay build overlays/lab | kubectl apply -f -  apply it
   overlay build overlays/lab --output out/all.yaml write it, whole or not at all
-  overlay build overlays/lab --format json         the documents as Kubernetes reads them")]
+  overlay build overlays/lab --format json         the documents as Kubernetes reads them
+  overlay build --all --split rendered             every overlay here, for a branch that is watched
+  helm template web chart | overlay build overlays/web --base -
+                                                   patch what another tool renders")]
 pub struct BuildArgs {
     /// The overlay's folder
     #[arg(default_value = ".", value_name = "DIR")]
@@ -32,6 +37,14 @@ pub struct BuildArgs {
     /// Write to this file instead of printing, atomically
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write into this folder, a file for each document; what an earlier run wrote there and nothing gives now is removed
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "format"])]
+    split: Option<PathBuf>,
+    /// Build every overlay below the current folder, each into a folder of its own
+    #[arg(long, requires = "split", conflicts_with_all = ["overlay", "base"])]
+    all: bool,
+    #[command(flatten)]
+    over: OverArgs,
     /// What to print: upstream's YAML with the edits in it, or the same documents as JSON
     #[arg(long, value_enum, default_value_t)]
     pub format: BuildFormat,
@@ -50,9 +63,18 @@ pub enum BuildFormat {
 /// Builds, and prints or writes the result when nothing is wrong.
 pub fn run(args: &BuildArgs, context: &mut Context) -> Result<End, Failure> {
     let current = context.current()?;
+    if let Some(into) = &args.split {
+        let folders = if args.all { fsio::find(&current, FILE_NAME)? } else { vec![args.overlay.clone()] };
+        if folders.is_empty() {
+            return Err(Failure::Usage("there is no overlay below the current folder"));
+        }
+        let over = args.over.read(context)?;
+        return split::run(&split::Job { folders, apart: args.all, into, over: &over }, context);
+    }
     let root = Root::find(&args.overlay, context.root.as_deref(), &current)?;
     let mut findings = Findings::new();
-    let built = Subject::open(&root, &args.overlay, &mut findings).and_then(|s| s.build(&mut findings));
+    let over = args.over.read(context)?;
+    let built = over.open(&root, &args.overlay, &mut findings).and_then(|s| s.build(&mut findings));
     let product = built.and_then(|built| match args.format {
         BuildFormat::Yaml => Some(built.text.into_bytes()),
         BuildFormat::Json => as_json(&args.overlay, built.text, &mut findings),

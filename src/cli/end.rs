@@ -146,6 +146,26 @@ pub enum Failure {
     /// A patch has no such image, or several.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
+    /// The Application that Argo CD renders asks for something that there is not.
+    #[error(transparent)]
+    Parameter(#[from] crate::argocd::Mistake),
+    /// What came in is nothing that a KRM function takes.
+    #[error(transparent)]
+    Function(#[from] crate::krm::Mistake),
+    /// The results cannot be written into the `ResourceList` that came in.
+    #[error("the results cannot be written into the ResourceList: {0}")]
+    Results(crate::yaml::edit::EditError),
+    /// A file stands where one of ours should go.
+    #[error("{path} is there already, and no account says that overlay wrote it{}", if *more > 0 { format!(" ({more} more)") } else { String::new() })]
+    Stranger {
+        /// The file.
+        path: String,
+        /// How many more there are.
+        more: usize,
+    },
+    /// A build gave nothing and no reason: a mistake of this program.
+    #[error("nothing was built, and nothing says why")]
+    Unexplained,
     /// Standard input broke.
     #[error("standard input cannot be read: {0}")]
     Input(io::Error),
@@ -168,6 +188,11 @@ impl Failure {
             Failure::NoSuchDocument { .. } => "Name one of these with --target, as in `--target ConfigMap/settings`.",
             Failure::Taken { .. } => "Choose another name, or edit the file that is there.",
             Failure::Editor { .. } => "Set $EDITOR to a program that waits until the file is closed.",
+            Failure::Parameter(_) => "Correct `spec.source.plugin` of the Application.",
+            Failure::Function(_) => "See what `overlay krm --help` says of the functionConfig.",
+            Failure::Results(_) => "Leave `results` out of what comes in.",
+            Failure::Stranger { .. } => "Move it away, or split into another folder.",
+            Failure::Unexplained => "This is a mistake in overlay. Please report it with the base and the patches.",
             Failure::Usage(_) => "See what `--help` says.",
             Failure::Network(_) => "Check the file of certificates and the proxy that the environment names.",
             Failure::NoReference { near: Some(near), .. } | Failure::NoImage { near: Some(near), .. } => {

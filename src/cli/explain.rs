@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::end::{End, Failure};
+use super::over::Over;
 use super::{Context, verify};
 use crate::diag::nearest;
 use crate::layer::root::Root;
@@ -42,7 +43,7 @@ pub enum ExplainFormat {
 pub fn run(args: &ExplainArgs, context: &mut Context) -> Result<End, Failure> {
     let current = context.current()?;
     let root = Root::find(&args.overlay, context.root.as_deref(), &current)?;
-    let mut overlay = verify::verify(root, &args.overlay, context.today()).report;
+    let mut overlay = verify::verify(root, &args.overlay, &Over::default(), context.today()).report;
     let findings = std::mem::take(&mut overlay.findings);
     let wrong: Vec<_> = findings.into_iter().filter(crate::diag::Diagnostic::is_error).collect();
     context.terminal.findings(&wrong);

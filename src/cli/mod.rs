@@ -3,6 +3,7 @@
 //! done below, by parts that know nothing of any of this.
 
 pub mod adopt;
+pub mod argocd;
 pub mod build;
 pub mod completions;
 pub mod diff;
@@ -12,12 +13,15 @@ pub mod explain;
 mod follow;
 pub mod image;
 pub mod init;
+pub mod krm;
 pub mod man;
 pub mod network;
 pub mod new;
 mod online;
+mod over;
 pub mod progress;
 pub mod schema;
+mod split;
 pub mod terminal;
 pub mod update;
 pub mod vendor;
@@ -105,6 +109,8 @@ enum Command {
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
+    Argocd(argocd::ArgocdArgs),
+    Krm(krm::KrmArgs),
 }
 
 /// What a command works with.
@@ -207,6 +213,8 @@ fn run(command: &Command, context: &mut Context) -> Result<End, Failure> {
         Command::Schema(args) => schema::run(args, context),
         Command::Completions(args) => completions::run(args, context),
         Command::Man(args) => man::run(args, context),
+        Command::Argocd(args) => argocd::run(args, context),
+        Command::Krm(args) => krm::run(args, context),
     }
 }
 

@@ -10,6 +10,7 @@ use super::Context;
 use super::end::{End, Failure};
 use super::network::NetworkArgs;
 use super::online;
+use super::over::{Over, OverArgs};
 use crate::config::{Date, Findings};
 use crate::diag::visible::visible;
 use crate::diag::{Code, Diagnostic, Place, Source};
@@ -49,6 +50,8 @@ pub struct VerifyArgs {
     /// `kubectl get -o yaml` prints; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
+    #[command(flatten)]
+    over: OverArgs,
     /// Leave out what a server writes into objects: status, bookkeeping, defaults that the base does not set
     #[arg(long, requires = "against")]
     pub live: bool,
@@ -100,17 +103,21 @@ pub fn run(args: &VerifyArgs, context: &mut Context) -> Result<End, Failure> {
     let current = context.current()?;
     let today = context.today();
     let folders = args.folders(context)?;
+    let over = args.over.read(context)?;
+    if args.over.base.is_some() && args.over.base == args.against {
+        return Err(Failure::Usage("--base and --against are two files"));
+    }
     let reports = if let Some(file) = &args.against {
         let [folder] = folders.as_slice() else {
             return Err(Failure::Usage("--against goes with one overlay"));
         };
         let root = Root::find(folder, context.root.as_deref(), &current)?;
-        vec![against(&root, folder, context.input(file)?, args.live, today)]
+        vec![against(&root, folder, &over, context.input(file)?, args.live, today)]
     } else {
         let mut verified = Vec::new();
         for folder in folders {
             let root = Root::find(&folder, context.root.as_deref(), &current)?;
-            verified.push(verify(root, &folder, today));
+            verified.push(verify(root, &folder, &over, today));
         }
         if args.online {
             let mut findings = Findings::new();
@@ -148,9 +155,9 @@ pub(super) struct Verified {
 }
 
 /// Opens, builds and proves one overlay, and holds its committed result against the build.
-pub(super) fn verify(root: Root, folder: &Path, today: Date) -> Verified {
+pub(super) fn verify(root: Root, folder: &Path, over: &Over, today: Date) -> Verified {
     let mut findings = Findings::new();
-    let Some(subject) = Subject::open(&root, folder, &mut findings) else {
+    let Some(subject) = over.open(&root, folder, &mut findings) else {
         return Verified { report: unopened(folder, findings), root, subject: None, result: None, stale: None };
     };
     let result = subject.build(&mut findings).map(|built| built.text);
@@ -205,12 +212,13 @@ fn fix(verified: &mut [Verified], strict: bool, context: &mut Context) -> Result
 fn against(
     root: &Root,
     folder: &Path,
+    over: &Over,
     file: Result<Arc<Source>, Box<Diagnostic>>,
     live: bool,
     today: Date,
 ) -> OverlayReport {
     let mut findings = Findings::new();
-    let Some(subject) = Subject::open(root, folder, &mut findings) else { return unopened(folder, findings) };
+    let Some(subject) = over.open(root, folder, &mut findings) else { return unopened(folder, findings) };
     subject.build(&mut findings);
     match findings.keep(file) {
         Some(file) => against::report(&as_overlay(&subject, today), &file, live, findings),
@@ -224,6 +232,6 @@ fn unopened(folder: &Path, findings: Findings) -> OverlayReport {
 }
 
 pub(super) fn as_overlay(subject: &Subject, today: Date) -> Overlay<'_> {
-    let Subject { folder, layer, plan, images } = subject;
+    let Subject { folder, layer, plan, images, .. } = subject;
     Overlay { folder: &folder.name, layer, plan, images, today }
 }

@@ -98,6 +98,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to do next; a sentence each, with the command where there is one.
     pub help: Vec<String>,
+    /// The file that should be there and is not, as it is shown, where that is what is wrong.
+    pub absent: Option<String>,
 }
 
 impl Diagnostic {
@@ -115,7 +117,15 @@ impl Diagnostic {
             path: None,
             notes: Vec::new(),
             help: Vec::new(),
+            absent: None,
         }
+    }
+
+    /// The same, because this file is not there.
+    #[must_use]
+    pub fn absent(mut self, file: impl Into<String>) -> Diagnostic {
+        self.absent = Some(file.into());
+        self
     }
 
     /// The same at a place, with what is said at the caret.

@@ -32,7 +32,8 @@ pub fn lock(root: &Root, base: &Base, findings: &mut Findings) -> Option<Lock> {
     let located = match root.resolve(&base.folder.path, lock::FILE_NAME) {
         Ok(located) => located,
         Err(PathError::Missing { .. }) => {
-            findings.add(not_locked(base, format!("{} has no {}", base.folder.name, lock::FILE_NAME)));
+            let finding = not_locked(base, format!("{} has no {}", base.folder.name, lock::FILE_NAME));
+            findings.add(finding.absent(format!("{}/{}", base.folder.name, lock::FILE_NAME)));
             return None;
         }
         Err(error) => {
@@ -114,7 +115,7 @@ fn vendored_file(root: &Root, base: &Base, locked: LockedFile, findings: &mut Fi
         Ok(located) => located,
         Err(PathError::Missing { at, .. }) => {
             let finding = Diagnostic::new(Code::BaseFileChanged, format!("the vendored file {at} is missing"));
-            findings.add(finding.help(restore_help(base)));
+            findings.add(finding.absent(at).help(restore_help(base)));
             return None;
         }
         Err(error) => {

@@ -73,6 +73,8 @@ pub enum Layer {
     Base(Box<Base>),
     /// An overlay, and what it stands on.
     Overlay(Box<Overlay>, Vec<Layer>),
+    /// Documents that were handed over in the place of a base. There is no lock of them.
+    Stream(Arc<Source>),
 }
 
 impl Layer {
@@ -80,7 +82,7 @@ impl Layer {
     pub fn bases(&self) -> Vec<&Base> {
         let bases = self.all().into_iter().filter_map(|layer| match layer {
             Layer::Base(base) => Some(base.as_ref()),
-            Layer::Overlay(..) => None,
+            Layer::Overlay(..) | Layer::Stream(_) => None,
         });
         bases.collect()
     }
@@ -108,6 +110,23 @@ impl Layer {
         self.all().into_iter().any(|layer| match layer {
             Layer::Base(base) => file.parent() == Some(base.folder.path.as_path()),
             Layer::Overlay(overlay, _) => names(overlay),
+            Layer::Stream(_) => false,
+        })
+    }
+
+    /// Whether there is nothing to build without documents from elsewhere: no base and no resource at any height.
+    pub fn is_for_a_stream(&self) -> bool {
+        self.all().into_iter().all(|layer| match layer {
+            Layer::Overlay(overlay, below) => overlay.bases.len() == below.len() && overlay.resources.is_empty(),
+            Layer::Base(_) | Layer::Stream(_) => false,
+        })
+    }
+
+    /// What was handed over in the place of the base, if anything was.
+    pub fn stream(&self) -> Option<&Arc<Source>> {
+        self.all().into_iter().find_map(|layer| match layer {
+            Layer::Stream(source) => Some(source),
+            Layer::Base(_) | Layer::Overlay(..) => None,
         })
     }
 }
@@ -115,8 +134,30 @@ impl Layer {
 /// Reads the overlay or base in `folder` with everything that it stands on. Where something could not be taken, the
 /// findings say why, and what is returned is only fit to find more mistakes in.
 pub fn load(root: &Root, folder: &Located, findings: &mut Findings) -> Option<Layer> {
-    let mut loader = Loader { root, above: Vec::new(), layers: 0 };
+    let mut loader = Loader { root, above: Vec::new(), layers: 0, stream: None, streams: 0 };
     loader.layer(folder, None, findings)
+}
+
+/// Like [`load`], with documents that someone hands over in the place of the one base that the overlay stands on. The
+/// base's own files are not read. An overlay that names none (`bases: []`) is one for such documents alone.
+pub fn load_over(root: &Root, folder: &Located, stream: &Arc<Source>, findings: &mut Findings) -> Option<Layer> {
+    let mut loader = Loader { root, above: Vec::new(), layers: 0, stream: Some(stream), streams: 0 };
+    let layer = loader.layer(folder, None, findings)?;
+    Some(loader.over(layer))
+}
+
+/// Like [`load_over`], of an overlay that no folder holds: the text of its file, the paths in it starting from `folder`.
+pub fn load_text_over(
+    root: &Root,
+    folder: &Located,
+    file: &Arc<Source>,
+    stream: &Arc<Source>,
+    findings: &mut Findings,
+) -> Option<Layer> {
+    let overlay = Overlay::read(root, folder, file, findings)?;
+    let mut loader = Loader { root, above: Vec::new(), layers: 1, stream: Some(stream), streams: 0 };
+    let layer = loader.stack(overlay, findings);
+    Some(loader.over(layer))
 }
 
 impl Overlay {
@@ -124,6 +165,12 @@ impl Overlay {
     /// the root, is told with its line.
     pub fn load(root: &Root, folder: &Located, findings: &mut Findings) -> Option<Overlay> {
         let source = base::own_file(root, folder, FILE_NAME, findings)?;
+        Overlay::read(root, folder, &source, findings)
+    }
+
+    /// The overlay that a text describes, its paths starting from a folder.
+    fn read(root: &Root, folder: &Located, source: &Arc<Source>, findings: &mut Findings) -> Option<Overlay> {
+        let source = Arc::clone(source);
         let file = findings.keep(File::open(&source, FORM))?;
         let known = ["name", "description", "bases", "resources", "patches", "rendered", "images"];
         let top = file.top(&known, findings)?;
@@ -282,6 +329,10 @@ struct Loader<'a> {
     /// The folders of the overlays that are being read, the topmost first.
     above: Vec<PathBuf>,
     layers: usize,
+    /// What stands in the place of a base.
+    stream: Option<&'a Arc<Source>>,
+    /// How many places it was wanted in.
+    streams: usize,
 }
 
 impl Loader<'_> {
@@ -298,6 +349,9 @@ impl Loader<'_> {
             return None;
         }
         match (has_base, has_overlay) {
+            (true, false) if let (Some(_), Some(place)) = (self.stream, &named_at) => {
+                self.handed_over(place.clone(), findings)
+            }
             (true, false) => Base::load(self.root, folder, findings).map(|b| Layer::Base(Box::new(b))),
             (false, true) => self.overlay(folder, findings),
             (has_base, _) => {
@@ -307,24 +361,60 @@ impl Loader<'_> {
         }
     }
 
+    /// What stands in the place of a base that is wanted at `place`, if anything was handed over.
+    fn handed_over(&mut self, place: Place, findings: &mut Findings) -> Option<Layer> {
+        let stream = self.stream?;
+        self.streams += 1;
+        if self.streams > 1 {
+            let message = "what is handed over stands in for one base, and the overlay stands on several";
+            let finding = Diagnostic::new(Code::Syntax, message).at(place, "for this one there is nothing");
+            findings.add(finding.help("Hand documents over to an overlay of one base, or of none (`bases: []`)."));
+            return None;
+        }
+        Some(Layer::Stream(Arc::clone(stream)))
+    }
+
     fn overlay(&mut self, folder: &Located, findings: &mut Findings) -> Option<Layer> {
         let before = findings.errors();
         let overlay = Overlay::load(self.root, folder, findings)?;
         // A file that is not listed may be the one that a misspelt path in the list means.
         let names_what_is_there = findings.errors() == before;
-        self.above.push(folder.path.clone());
+        let layer = self.stack(overlay, findings);
+        if let Layer::Overlay(overlay, _) = &layer
+            && names_what_is_there
+        {
+            overlay.tell_unlisted(self.root, findings);
+        }
+        Some(layer)
+    }
+
+    /// An overlay with what it stands on.
+    fn stack(&mut self, overlay: Overlay, findings: &mut Findings) -> Layer {
+        self.above.push(overlay.folder.path.clone());
         let mut below = Vec::new();
         for reference in &overlay.bases {
             let place = Place::new(&overlay.source, reference.written.span.clone());
             below.extend(self.layer(&reference.file, Some(place), findings));
         }
         self.above.pop();
-        if names_what_is_there {
-            overlay.tell_unlisted(self.root, findings);
+        if below.is_empty() && overlay.bases.is_empty() && overlay.resources.is_empty() {
+            let whole = Place::new(&overlay.source, 0..0);
+            below.extend(self.handed_over(whole, findings));
         }
         let layer = Layer::Overlay(Box::new(overlay), below);
         findings.extend(unfit_for_a_result(&layer));
-        Some(layer)
+        layer
+    }
+
+    /// The layer over what was handed over, where no layer of it wanted that in the place of a base.
+    fn over(&self, layer: Layer) -> Layer {
+        match (layer, self.stream) {
+            (Layer::Overlay(overlay, mut below), Some(stream)) if self.streams == 0 => {
+                below.insert(0, Layer::Stream(Arc::clone(stream)));
+                Layer::Overlay(overlay, below)
+            }
+            (layer, _) => layer,
+        }
     }
 
     /// Why the stack cannot grow by this folder, if it cannot.
@@ -404,6 +494,7 @@ fn no_layer(folder: &Located, has_base: bool, named_at: Option<Place>) -> Diagno
     } else {
         let message = format!("{} is neither a base nor an overlay", folder.name);
         let finding = Diagnostic::new(Code::FileUnreadable, message).note("It has no base.yaml and no overlay.yaml.");
+        let finding = finding.absent(folder.name.clone());
         match below(folder) {
             Some(below) => finding.help(format!("Name the folder of one, such as {below}.")),
             None => finding,

@@ -2,7 +2,7 @@
 //! which they apply.
 //!
 //! Nothing is changed here, and no document of a base is read: what it is called is known from the lock, which the
-//! file's hash has just been held against.
+//! file's hash has just been held against. Of documents that were handed over there is no lock, so that they are read.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -92,6 +92,12 @@ impl Plan {
         self.files.get(document.file).and_then(|f| f.text.get(document.range.clone())).unwrap_or("")
     }
 
+    /// What the documents of a file are called.
+    pub fn documents_of(&self, file: &Arc<Source>) -> impl Iterator<Item = &Identity> {
+        let number = self.files.iter().position(|f| Arc::ptr_eq(f, file));
+        self.documents.iter().filter(move |d| Some(d.file) == number).filter_map(|d| d.identity.as_ref())
+    }
+
     /// The place of a stretch of a document, given in bytes of the document's own text.
     pub fn place(&self, document: &Planned, span: Bytes) -> Option<Place> {
         let source = self.files.get(document.file)?;
@@ -111,6 +117,10 @@ impl Plan {
     fn layer(&mut self, root: &Root, layer: &Layer, findings: &mut Findings) {
         match layer {
             Layer::Base(base) => self.base(root, base, findings),
+            Layer::Stream(source) => {
+                let read = documents::read(source, findings).unwrap_or_default();
+                self.file(source, stream::split(&source.text), read.into_iter().map(|d| d.identity), findings);
+            }
             Layer::Overlay(overlay, below) => {
                 let start = self.documents.len();
                 self.lacks_documents |= overlay.lacks_documents || below.len() < overlay.bases.len();
@@ -232,6 +242,8 @@ fn own_source(root: &Root, overlay: &Overlay, reference: &Reference, findings: &
 pub struct Joined {
     /// The text so far.
     pub text: String,
+    /// Where what became of the last document stands in it.
+    pub last: Range<usize>,
     file: Option<usize>,
 }
 
@@ -249,6 +261,7 @@ impl Joined {
             self.start_file(text);
         }
         self.file = Some(document.file);
+        self.last = self.text.len()..self.text.len() + own.len();
         self.text.push_str(own);
         // A BOM that was left out counts as if it stood before the beginning: offsets in the document stay right.
         (self.text.len() - own.len()).saturating_sub(text.len() - own.len())

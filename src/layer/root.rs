@@ -114,8 +114,11 @@ impl PathError {
                 .note(format!("It would lead to {leads}."))
                 .note(format!("The root is {root}."))
                 .help("Name a file below the root, or widen the root with --root."),
-            PathError::Missing { near: Some(near), .. } => finding.help(format!("Did you mean {near}?")),
-            _ => finding,
+            PathError::Missing { at, near: Some(near) } => finding.absent(at).help(format!("Did you mean {near}?")),
+            PathError::Missing { at, near: None } | PathError::Disk(FsError::Missing { path: at }) => {
+                finding.absent(at)
+            }
+            PathError::Malformed { .. } | PathError::Disk(_) => finding,
         }
     }
 }

@@ -197,6 +197,8 @@ pub enum BaseState {
     Changed,
     /// There is no lock, or it does not cover the base.
     NotLocked,
+    /// Its documents were handed over, and nothing says what they should be.
+    HandedOver,
 }
 
 impl BaseState {
@@ -207,6 +209,7 @@ impl BaseState {
             BaseState::LayoutAccepted => "as locked, laid out in another way than upstream, equal in meaning",
             BaseState::Changed => "not as locked",
             BaseState::NotLocked => "not locked",
+            BaseState::HandedOver => "handed over, and so held against no lock",
         }
     }
 }

@@ -118,10 +118,10 @@ pub(super) fn push_head(out: &mut String, overlay: &OverlayReport, paint: Paint)
 fn push_base(out: &mut String, base: &BaseReport, paint: Paint) {
     let state = match base.state {
         BaseState::AsLocked | BaseState::LayoutAccepted => paint.good(base.state.as_str()),
-        BaseState::Changed | BaseState::NotLocked => paint.loud(base.state.as_str()),
+        BaseState::Changed | BaseState::NotLocked | BaseState::HandedOver => paint.loud(base.state.as_str()),
     };
-    let (name, source) = (visible(&base.name), visible(&base.source));
-    out.push_str(&format!("  {}  {name}, {source}: {state}\n", paint.quiet("base    ")));
+    let from: Vec<_> = [&base.name, &base.source].into_iter().filter(|s| !s.is_empty()).map(|s| visible(s)).collect();
+    out.push_str(&format!("  {}  {}: {state}\n", paint.quiet("base    "), from.join(", ")));
 }
 
 fn push_documents(out: &mut String, documents: &Documents, paint: Paint) {

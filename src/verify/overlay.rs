@@ -115,22 +115,31 @@ pub(super) fn head(overlay: &Overlay<'_>) -> OverlayReport {
     let (name, description) = match overlay.layer {
         Layer::Overlay(o, _) => (o.name.value.clone(), o.description.clone()),
         Layer::Base(b) => (b.name.value.clone(), b.description.clone()),
+        Layer::Stream(s) => (s.name.clone(), None),
     };
     let locked = overlay.plan.vendored.iter().flatten().flatten().flat_map(|file| &file.locked.documents);
     let (kept, left_out): (Vec<_>, Vec<_>) = locked.partition(|d| d.kept);
-    let names = |of: Vec<&crate::layer::lock::LockedDocument>| of.iter().map(|d| d.identity.to_string()).collect();
+    let names = |of: Vec<&crate::layer::lock::LockedDocument>| -> Vec<String> {
+        of.iter().map(|d| d.identity.to_string()).collect()
+    };
+    let mut bases: Vec<BaseReport> = overlay
+        .layer
+        .bases()
+        .into_iter()
+        .zip(&overlay.plan.vendored)
+        .map(|(b, v)| base_report(b, v.as_ref()))
+        .collect();
+    let mut kept = names(kept);
+    if let Some(stream) = overlay.layer.stream() {
+        bases.push(handed_over(stream));
+        kept.extend(overlay.plan.documents_of(stream).map(ToString::to_string));
+    }
     OverlayReport {
         path: overlay.folder.to_owned(),
         name,
         description: description.unwrap_or_default(),
-        bases: overlay
-            .layer
-            .bases()
-            .into_iter()
-            .zip(&overlay.plan.vendored)
-            .map(|(b, v)| base_report(b, v.as_ref()))
-            .collect(),
-        documents: Documents { kept: names(kept), left_out: names(left_out), added: added(overlay.plan) },
+        bases,
+        documents: Documents { kept, left_out: names(left_out), added: added(overlay.plan) },
         patches: overlay.plan.patches.iter().map(|scoped| patch_report(&scoped.patch)).collect(),
         unbuilt: false,
         undocumented: Vec::new(),
@@ -167,6 +176,11 @@ fn base_report(base: &Base, vendored: Option<&Vec<check::VendoredFile>>) -> Base
         }
     };
     BaseReport { name: base.name.value.clone(), path: base.folder.name.clone(), source, state }
+}
+
+fn handed_over(stream: &Source) -> BaseReport {
+    let (path, source) = (String::new(), String::new());
+    BaseReport { name: stream.name.clone(), path, source, state: BaseState::HandedOver }
 }
 
 fn patch_report(patch: &Patch) -> PatchReport {

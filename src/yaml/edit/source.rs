@@ -37,6 +37,11 @@ impl<'t> Source<'t> {
         &self.text
     }
 
+    /// Its tree. It was read with the final newline that kubectl adds where it is missing.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
     /// What the text says, as Kubernetes reads it.
     pub fn value(&self) -> &Value {
         &self.value

@@ -1,0 +1,58 @@
+//! `--base FILE` and `--allow-no-match`: documents that are handed over in the place of an overlay's base.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::Context;
+use super::end::Failure;
+use crate::build::NoMatch;
+use crate::config::Findings;
+use crate::diag::{Diagnostic, Source};
+use crate::layer::root::Root;
+use crate::subject::Subject;
+
+/// The two options.
+#[derive(Args, Debug)]
+pub(super) struct OverArgs {
+    /// Take the documents of this file for those of the base, without a lock; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(super) base: Option<PathBuf>,
+    /// Let a change pass that means no document: the documents are a part of those that the overlay was written for
+    #[arg(long, requires = "base")]
+    allow_no_match: bool,
+}
+
+impl OverArgs {
+    /// Reads what is handed over.
+    pub(super) fn read(&self, context: &Context) -> Result<Over, Failure> {
+        let stream = self.base.as_ref().map(|file| context.input(file)).transpose()?;
+        let no_match = if self.allow_no_match { NoMatch::Passes } else { NoMatch::Fails };
+        Ok(Over { stream, no_match })
+    }
+}
+
+/// What stands in the place of the base, if anything does.
+#[derive(Debug, Default)]
+pub(super) struct Over {
+    /// What was handed over, if anything; what is inside `Err` is for bytes that are no text.
+    stream: Option<Result<Arc<Source>, Box<Diagnostic>>>,
+    no_match: NoMatch,
+}
+
+impl Over {
+    /// Opens an overlay over it, or over its own base where nothing was handed over.
+    pub(super) fn open(&self, root: &Root, folder: &Path, findings: &mut Findings) -> Option<Subject> {
+        let stream = match &self.stream {
+            None => None,
+            Some(Ok(source)) => Some(source),
+            Some(Err(finding)) => {
+                findings.add(finding.as_ref().clone());
+                return None;
+            }
+        };
+        let subject = Subject::open_over(root, folder, stream, findings)?;
+        Some(Subject { no_match: self.no_match, ..subject })
+    }
+}

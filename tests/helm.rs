@@ -1,0 +1,189 @@
+//! Documents that another tool renders, in the place of a base: Helm's post-renderer, whose stream is in no lock.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may lay out files, and fail")]
+
+#[path = "support/project.rs"]
+mod project;
+mod support;
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Stdio;
+
+use overlay::yaml::load::load_text;
+use project::{Project, Ran};
+use serde_json::Value;
+use support::Kubectl;
+
+/// A stream as Helm 4 sends it: every template's documents, hooks among them, each with the annotation by which Helm
+/// finds its file again.
+const STREAM: &str = "\
+---
+# Source: web/templates/config.yaml
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: web
+  annotations:
+    postrenderer.helm.sh/postrender-filename: 'web/templates/config.yaml'
+data:
+  level: info   # of the log
+---
+# Source: web/templates/deployment.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  annotations:
+    postrenderer.helm.sh/postrender-filename: 'web/templates/deployment.yaml'
+spec:
+  replicas: 1
+  template:
+    spec:
+      containers:
+        - name: web
+          image: \"registry.example.org/web:1.0@sha256:0000000000000000000000000000000000000000000000000000000000000000\"
+---
+# Source: web/templates/migrate.yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: migrate
+  annotations:
+    \"helm.sh/hook\": pre-upgrade
+    \"helm.sh/hook-delete-policy\": before-hook-creation,hook-succeeded
+    postrenderer.helm.sh/postrender-filename: 'web/templates/migrate.yaml'
+spec: {backoffLimit: 1}
+";
+
+const OVERLAY: &str =
+    "apiVersion: overlay/v1\nkind: Overlay\nname: web\nbases: []\npatches: [level.yaml, retry.yaml]\n";
+
+fn patch(name: &str, changes: &str) -> String {
+    let head = format!("apiVersion: overlay/v1\nkind: Patch\nname: {name}\nsummary: For the test\nwhy: It looks.\n");
+    format!("{head}evidence: [this test]\nchanges:\n{changes}")
+}
+
+fn web() -> Project {
+    let level = "  - target: {kind: ConfigMap, name: web}\n    patch:\n      \
+                 - {op: replace, path: /data/level, was: info, value: debug}\n";
+    let retry = "  - target: {kind: Job, name: migrate}\n    patch:\n      \
+                 - {op: replace, path: /spec/backoffLimit, was: 1, value: 4}\n";
+    let (level, retry) = (patch("level", level), patch("retry", retry));
+    Project::new([("web/overlay.yaml", OVERLAY), ("web/level.yaml", &level), ("web/retry.yaml", &retry)])
+}
+
+fn fed(project: &Project, args: &[&str], stdin: &str) -> Ran {
+    let mut child =
+        project.command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+    Ran::of(child.wait_with_output().unwrap())
+}
+
+const BUILD: [&str; 4] = ["build", "web", "--base", "-"];
+
+#[test]
+fn a_stream_is_patched_and_everything_that_helm_put_in_survives() {
+    let ran = fed(&web(), &BUILD, STREAM);
+    let wanted = STREAM.replace("level: info ", "level: debug ").replace("backoffLimit: 1", "backoffLimit: 4");
+    assert_eq!((ran.exit, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), wanted.as_str(), ""));
+    let Some(kubectl) = Kubectl::find() else { return };
+    assert_eq!(kubectl.read(&ran.stdout).unwrap().len(), 3);
+}
+
+#[test]
+fn the_proof_of_a_stream_finds_the_patches_alone_and_says_that_there_is_no_lock() {
+    let project = web();
+    let ran = fed(&project, &["verify", "web", "--base", "-"], STREAM);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("base      standard input: handed over, and so held against no lock\n"),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stdout.contains("          Job.batch/migrate\n"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("ok: 1 overlay, 2 patches, 2 departures, 1 note\n"), "{}", ran.stdout);
+    let json = fed(&project, &["verify", "web", "--base", "-", "--format", "json"], STREAM).stdout;
+    let report: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(report["overlays"][0]["bases"][0]["state"], "handed-over");
+    let codes: Vec<&Value> = report["overlays"][0]["findings"].as_array().unwrap().iter().map(|f| &f["code"]).collect();
+    assert_eq!(codes, ["comment-kept"]);
+}
+
+#[test]
+fn a_part_of_the_stream_is_patched_where_no_match_is_allowed() {
+    let (first, hooks) = STREAM.split_at(STREAM.find("---\n# Source: web/templates/migrate").unwrap());
+    let project = web();
+    let ran = fed(&project, &BUILD, first);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""));
+    assert!(
+        ran.stderr.starts_with("error[target-missing]: no document matches the target: kind Job, name migrate\n"),
+        "{}",
+        ran.stderr
+    );
+    for part in [first, hooks] {
+        let wanted = part.replace("level: info ", "level: debug ").replace("backoffLimit: 1", "backoffLimit: 4");
+        let ran = fed(&project, &[&BUILD[..], &["--allow-no-match"]].concat(), part);
+        assert_eq!((ran.exit, ran.stdout), (Some(0), wanted), "{}", ran.stderr);
+        assert!(ran.stderr.starts_with("note[target-missing]: "), "{}", ran.stderr);
+        let verify = ["verify", "web", "--base", "-", "--allow-no-match"];
+        assert_eq!(fed(&project, &verify, part).exit, Some(0));
+    }
+}
+
+#[test]
+fn a_stream_of_nothing_is_an_error() {
+    for nothing in ["", "---\n", "# Source: web/templates/none.yaml\n", "---\n---\n"] {
+        let ran = fed(&web(), &[&BUILD[..], &["--allow-no-match"]].concat(), nothing);
+        assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""), "{nothing:?}");
+        assert!(ran.stderr.contains("error[result-empty]: there is no document"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn what_is_handed_over_stands_in_for_one_base() {
+    let project = web();
+    project.write("web/overlay.yaml", &OVERLAY.replace("[]", "[../b]"));
+    project.write("b/base.yaml", "not even sound");
+    assert_eq!(fed(&project, &BUILD, STREAM).exit, Some(0));
+    project.write("web/overlay.yaml", &OVERLAY.replace("[]", "[../b, ../c]"));
+    project.write("c/base.yaml", "");
+    let ran = fed(&project, &BUILD, STREAM);
+    assert!(ran.stderr.contains("stands in for one base, and the overlay stands on several"), "{}", ran.stderr);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""));
+    let ran = fed(&project, &["build", "b", "--base", "-"], STREAM);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""));
+}
+
+#[test]
+fn an_overlay_on_an_overlay_takes_a_stream_too() {
+    let project = web();
+    let above = "apiVersion: overlay/v1\nkind: Overlay\nname: above\nbases: [../web]\n";
+    project.write("above/overlay.yaml", above);
+    let below = fed(&project, &BUILD, STREAM).stdout;
+    assert_eq!(fed(&project, &["build", "above", "--base", "-"], STREAM).stdout, below);
+}
+
+#[test]
+fn a_stream_that_is_no_yaml_is_told_with_its_line() {
+    let ran = fed(&web(), &BUILD, &STREAM.replace("  level: info", "\tlevel: info"));
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""));
+    assert!(
+        ran.stderr.contains("standard input cannot be read as YAML") && ran.stderr.contains(":10:1"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn the_plugin_of_helm_runs_a_build_over_standard_input() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("helm/plugin.yaml");
+    let plugin = load_text(&std::fs::read_to_string(file).unwrap()).unwrap().value;
+    assert_eq!((&plugin["apiVersion"], &plugin["type"]), (&"v1".into(), &"postrenderer/v1".into()));
+    assert_eq!((&plugin["runtime"], &plugin["name"]), (&"subprocess".into(), &"overlay".into()));
+    let command = &plugin["runtimeConfig"]["platformCommand"][0];
+    assert_eq!(command["command"], "overlay");
+    // Helm puts what `--post-renderer-args` says behind these.
+    let mut args: Vec<&str> = command["args"].as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect();
+    args.push("web");
+    assert_eq!(fed(&web(), &args, STREAM).exit, Some(0), "{args:?}");
+}

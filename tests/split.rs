@@ -1,0 +1,220 @@
+//! Results as files: which there are, which are written, which are taken away, and whose are left alone.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may lay out files, and fail")]
+
+#[path = "support/project.rs"]
+mod project;
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::process::Command;
+
+use project::{Project, Ran};
+
+const BASE: &str = "apiVersion: overlay/v1\nkind: Base\nname: b\nsource: {file: ../up/m.yaml}\n";
+
+const MANIFEST: &str = "\
+# two of them
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a, namespace: n}
+data: {key: old}   # kept
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: b, namespace: n}
+";
+
+const OVERLAY: &str = "apiVersion: overlay/v1\nkind: Overlay\nname: o\nbases: [../../b]\n";
+
+const DELETE_B: &str = "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: s\nwhy: w\nchanges:
+  - {target: {name: b}, delete: true}\n";
+
+/// The overlays `o/one` and `o/two` on a base of two documents.
+fn two() -> Project {
+    let files = [("up/m.yaml", MANIFEST), ("b/base.yaml", BASE), ("o/one/overlay.yaml", OVERLAY)];
+    let project = Project::new(files);
+    project.write("o/two/overlay.yaml", &format!("{OVERLAY}patches: [p.yaml]\n"));
+    project.write("o/two/p.yaml", DELETE_B);
+    project.output(&["vendor", "b"]);
+    project
+}
+
+/// Splits one overlay into `out`, and gives what that says.
+fn split_one(project: &Project) -> Ran {
+    project.run(&["build", "o/one", "--split", "out"])
+}
+
+fn split_all(project: &Project) -> Ran {
+    project.run(&["build", "--all", "--split", "out"])
+}
+
+fn said(ran: &Ran) -> (Option<i32>, &str, &str) {
+    (ran.exit, &ran.stdout, &ran.stderr)
+}
+
+/// The paths below `out`, sorted.
+fn listed(project: &Project) -> Vec<String> {
+    let out = project.path("out");
+    project
+        .files()
+        .into_iter()
+        .filter_map(|(path, _)| Some(path.strip_prefix(&out).ok()?.to_string_lossy().into_owned()))
+        .collect()
+}
+
+#[test]
+fn the_files_of_a_result_put_together_are_the_result() {
+    let project = two();
+    let ran = split_one(&project);
+    assert_eq!(said(&ran), (Some(0), "", "out: 1 overlay, 2 files: 2 written, 0 removed, 0 unchanged\n"));
+    assert_eq!(listed(&project), [".overlay.sha256", "configmap_n_a.yaml", "configmap_n_b.yaml"]);
+    let read = |name: &str| fs::read_to_string(project.path("out").join(name)).unwrap();
+    let together = format!("{}{}", read("configmap_n_a.yaml"), read("configmap_n_b.yaml"));
+    assert_eq!(together, project.output(&["build", "o/one"]));
+}
+
+#[test]
+fn the_account_is_one_that_sha256sum_checks() {
+    let project = two();
+    split_all(&project);
+    let mut check = Command::new("sha256sum");
+    let checked = check.args(["--check", "--strict", "--quiet", ".overlay.sha256"]).current_dir(project.path("out"));
+    let checked = Ran::of(checked.output().unwrap());
+    assert_eq!(said(&checked), (Some(0), "", ""));
+}
+
+#[test]
+fn every_overlay_has_a_folder_of_its_own_and_only_what_changed_is_written() {
+    let project = two();
+    let ran = split_all(&project);
+    assert_eq!(said(&ran), (Some(0), "", "out: 2 overlays, 3 files: 3 written, 0 removed, 0 unchanged\n"));
+    let wanted =
+        [".overlay.sha256", "o/one/configmap_n_a.yaml", "o/one/configmap_n_b.yaml", "o/two/configmap_n_a.yaml"];
+    assert_eq!(listed(&project), wanted);
+    let inode = |path: &str| fs::metadata(project.path("out").join(path)).unwrap().ino();
+    let before = wanted.map(inode);
+    let ran = split_all(&project);
+    assert_eq!(said(&ran), (Some(0), "", "out: 2 overlays, 3 files: 0 written, 0 removed, 3 unchanged\n"));
+    assert_eq!(wanted.map(inode), before);
+}
+
+#[test]
+fn the_file_of_a_document_that_vanished_goes_and_everyone_elses_stays() {
+    let project = two();
+    split_all(&project);
+    project.write("out/README.md", "ours is here\n");
+    project.write("out/o/one/own.yaml", "kind: Mine\n");
+    project.write("o/one/overlay.yaml", &format!("{OVERLAY}patches: [p.yaml]\n"));
+    project.write("o/one/p.yaml", DELETE_B);
+    let ran = split_all(&project);
+    assert_eq!(said(&ran), (Some(0), "", "out: 2 overlays, 2 files: 0 written, 1 removed, 2 unchanged\n"));
+    let wanted =
+        [".overlay.sha256", "README.md", "o/one/configmap_n_a.yaml", "o/one/own.yaml", "o/two/configmap_n_a.yaml"];
+    assert_eq!(listed(&project), wanted);
+}
+
+#[test]
+fn the_file_of_a_vanished_overlay_stays_where_someone_changed_it() {
+    let project = two();
+    split_all(&project);
+    project.write("out/o/two/configmap_n_a.yaml", "kind: Mine\n");
+    fs::remove_dir_all(project.path("o/two")).unwrap();
+    for _ in 0..2 {
+        let ran = split_all(&project);
+        let kept = "kept o/two/configmap_n_a.yaml: no overlay gives it now, and someone changed it\n";
+        let wanted = format!("out: 1 overlay, 2 files: 0 written, 0 removed, 2 unchanged\n{kept}");
+        assert_eq!(said(&ran), (Some(0), "", wanted.as_str()));
+        assert!(listed(&project).contains(&"o/two/configmap_n_a.yaml".to_owned()));
+    }
+}
+
+#[test]
+fn a_file_that_overlay_did_not_write_is_not_written_over() {
+    let project = two();
+    project.write("out/configmap_n_b.yaml", "kind: Mine\n");
+    let before = project.files();
+    let ran = split_one(&project);
+    assert_eq!(
+        said(&ran),
+        (
+            Some(2),
+            "",
+            "error: out/configmap_n_b.yaml is there already, and no account says that overlay wrote it\n  = help: Move it \
+             away, or split into another folder.\n"
+        )
+    );
+    assert_eq!(project.files(), before);
+    project
+        .write("out/configmap_n_b.yaml", "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: n}\n");
+    assert_eq!(split_one(&project).stderr, "out: 1 overlay, 2 files: 1 written, 0 removed, 1 unchanged\n");
+}
+
+#[test]
+fn nothing_is_written_or_removed_through_a_symbolic_link() {
+    let project = two();
+    project.write("other/configmap_n_b.yaml", "kind: Other\n");
+    fs::create_dir_all(project.path("out/o")).unwrap();
+    symlink(project.path("other"), project.path("out/o/one")).unwrap();
+    let digest = "0000000000000000000000000000000000000000000000000000000000000000";
+    project.write("out/.overlay.sha256", &format!("{digest}  o/one/configmap_n_b.yaml\n{digest}  ../up/m.yaml\n"));
+    let before = project.files();
+    let ran = split_all(&project);
+    assert_eq!(ran.exit, Some(2));
+    assert!(ran.stderr.starts_with("error: out/o/one/configmap_n_a.yaml is there already"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 more"), "{}", ran.stderr);
+    assert_eq!(project.files(), before);
+}
+
+#[test]
+fn where_one_overlay_cannot_be_built_nothing_is_written() {
+    let project = two();
+    project.write("o/two/p.yaml", &DELETE_B.replace("name: b", "name: c"));
+    project.write("o/three/overlay.yaml", &OVERLAY.replace("../../b", "../../c"));
+    let before = project.files();
+    let ran = split_all(&project);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""));
+    assert!(
+        ran.stderr.contains("error[target-missing]") && ran.stderr.contains("error[file-unreadable]"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.ends_with("nothing was written\n"), "{}", ran.stderr);
+    assert_eq!(project.files(), before);
+}
+
+#[test]
+fn what_is_wrong_with_a_base_is_told_once_for_all_overlays_on_it() {
+    let project = two();
+    project.write("b/m.yaml", &MANIFEST.replace("old", "new"));
+    let ran = split_all(&project);
+    assert_eq!(ran.stderr.matches("error[base-file-changed]").count(), 1, "{}", ran.stderr);
+}
+
+#[test]
+fn an_overlay_for_documents_from_elsewhere_is_passed_over() {
+    let project = two();
+    project.write("o/helm/overlay.yaml", &OVERLAY.replace("[../../b]", "[]"));
+    let ran = split_all(&project);
+    let wanted = "out: 2 overlays, 3 files: 3 written, 0 removed, 0 unchanged; 1 passed over, which take their documents \
+                  from --base\n";
+    assert_eq!(said(&ran), (Some(0), "", wanted));
+}
+
+#[test]
+fn a_thousand_overlays_on_one_base_are_built_in_one_run() {
+    let project = two();
+    for number in 0..1000 {
+        project.write(&format!("o/{number}/overlay.yaml"), &format!("{OVERLAY}patches: [p.yaml]\n"));
+        project.write(
+            &format!("o/{number}/p.yaml"),
+            &format!(
+                "apiVersion: overlay/v1\nkind: Patch\nname: p\nchanges:
+  - target: {{name: a}}\n    patch: [{{op: replace, path: /data/key, value: v{number}}}]\n"
+            ),
+        );
+    }
+    let ran = split_all(&project);
+    assert_eq!(ran.stderr, "out: 1002 overlays, 2003 files: 2003 written, 0 removed, 0 unchanged\n");
+    let one = fs::read_to_string(project.path("out/o/999/configmap_n_a.yaml")).unwrap();
+    assert!(one.contains("data: {key: v999}   # kept\n"), "{one}");
+}
