@@ -350,7 +350,10 @@ mod tests {
         assert_eq!(told(std::slice::from_ref(&warning), false), None);
         assert_eq!(told(std::slice::from_ref(&warning), true).unwrap(), "warning[review-due]: review\n");
         let text = told(&[warning, error.clone()], true).unwrap();
-        assert!(text.starts_with("error[target-missing]: mmm") && text.contains("…\n  Do this.\nwarning"), "{text}");
+        let (first, rest) = text.split_once('\n').unwrap();
+        assert!(first.starts_with("error[target-missing]: mmm") && first.contains('…'), "{text}");
+        assert_eq!(first.chars().count(), MAX_LINE);
+        assert_eq!(rest, "  Do this.\nwarning[review-due]: review\n");
         let many = told(&vec![error; 1000], false).unwrap();
         assert!(many.len() < 4096 && many.ends_with("and 995 more: `overlay verify` tells them all\n"), "{many}");
     }

@@ -218,7 +218,7 @@ mod tests {
     use crate::diag::{Code, Place};
 
     const LIST: &str = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- apiVersion: v1\n  kind: \
-                        ConfigMap\n  metadata:\n    name: a\n    namespace: n\n    annotations: \
+                        ConfigMap\n  metadata:\n    name: a\n    namespace: ns\n    annotations: \
                         {internal.config.kubernetes.io/path: a.yaml}\n";
 
     fn refused(config: &str) -> String {
@@ -270,14 +270,14 @@ mod tests {
         let finding = Diagnostic::new(Code::PathMissing, "nothing is at /b")
             .at(Place::new(&source, 0..1), "")
             .patch("p")
-            .resource("ConfigMap/n/a")
+            .resource("ConfigMap/ns/a")
             .path("/b")
             .help("Correct the path.");
         let items = Request::read(&format!("{LIST}functionConfig: {{kind: Overlay}}\n")).unwrap().items;
         let wanted = json!([{
             "message": "nothing is at /b. Correct the path",
             "severity": "error",
-            "resourceRef": {"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "namespace": "n"},
+            "resourceRef": {"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "namespace": "ns"},
             "file": {"path": "a.yaml"},
             "field": {"path": "/b"},
             "tags": {"code": "path-missing", "patch": "p", "place": "p.yaml:1:1"},
