@@ -220,3 +220,19 @@ fn init_asks_at_a_terminal_for_what_the_command_line_does_not_say() {
     }
     assert!(project.output(&["build", "overlays/net"]).contains("\"mtu\": 9000"));
 }
+
+#[test]
+fn an_item_of_a_list_is_edited_with_its_list_and_patched_by_its_own_name() {
+    let item = |name: &str| {
+        format!("- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: {name}}}\n  data: {{level: info}}\n")
+    };
+    let list = format!("apiVersion: v1\nkind: List\nitems:\n{}{}", item("one"), item("two"));
+    let project = Project::new([("list.yaml", list.as_str())]);
+    project.output(&["init", "net", "list.yaml"]);
+    project.write("edited.yaml", &list.replacen("info", "debug", 1));
+    let ran = project.run(&["new", "patch", "level", "overlays/net", "--target", "one", "--edited", "edited.yaml"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let patch = fs::read_to_string(project.path("overlays/net/patches/level.yaml")).unwrap();
+    assert!(patch.contains("      name: one\n    patch:\n      - op: replace\n        path: /data/level\n"), "{patch}");
+    assert_eq!(project.output(&["build", "overlays/net"]), list.replacen("info", "debug", 1));
+}

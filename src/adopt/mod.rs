@@ -81,7 +81,10 @@ pub fn adopt(adoption: Adoption<'_>, findings: &mut Findings) -> Option<Adopted>
     let lists = |entries: &[Entry]| entries.iter().any(|entry| manifest::is_list(&entry.identity));
     // Where both are Lists they stay Lists; `kubectl get` puts into a List what was none.
     let opens = lists(&after) && !lists(&before);
-    let after = if opens { manifest::flatten(after) } else { after };
+    // One patch is of one document, and an item of a List is a document to its target.
+    let opens_both = adoption.single.is_some() && lists(&before);
+    let before = if opens_both { manifest::flatten(before) } else { before };
+    let after = if opens || opens_both { manifest::flatten(after) } else { after };
     let mut adopter = Adopter::new(adoption, before, after);
     loop {
         let files = adopter.write(findings)?;
@@ -307,6 +310,7 @@ impl<'a> Adopter<'a> {
         let built = if tried.has_errors() { None } else { build::build(&self.plan, &[], tried) };
         let Some(built) = built else { return self.blamed(tried) };
         let result = manifest::read(&Source::new("the result", built.text), tried).unwrap_or_default();
+        let result = if self.single.is_some() { manifest::flatten(result) } else { result };
         let mut digests: HashMap<String, usize> = HashMap::new();
         for entry in result {
             *digests.entry(digest::content(&entry.value)).or_default() += 1;
