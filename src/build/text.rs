@@ -13,19 +13,20 @@ use crate::yaml::edit::Source;
 pub(super) type Text = Arc<Source<'static>>;
 
 /// A document's text after the steps.
-pub(super) fn follow(site: &Site<'_>, mut text: Text, steps: &[Step]) -> Result<Text, Box<Diagnostic>> {
-    for step in steps {
-        let change = readable(step.as_change(site.patch));
-        if let Some(json) = as_json(&text, &change) {
-            text = json.map_err(|why| Box::new(refused(site, &step.origin, why).help(STAYS_JSON)))?;
-            continue;
-        }
-        let edited = text
-            .edited(&change)
-            .map_err(|error| Box::new(refused(site, &step.origin, error.to_string()).help(error.help())))?;
-        text = edited.map_or(text, |edited| Arc::new(edited.after));
+pub(super) fn follow(site: &Site<'_>, text: Text, steps: &[Step]) -> Result<Text, Box<Diagnostic>> {
+    if is_json(&text) {
+        return follow_in_json(site, text, steps);
     }
-    Ok(text)
+    let changes: Vec<Change<'_>> = steps.iter().map(|step| readable(step.as_change(site.patch))).collect();
+    let edited = text.edited_by_all(&changes).map_err(|(number, error)| {
+        let why = error.to_string();
+        let finding = match steps.get(number) {
+            Some(step) => refused(site, &step.origin, why),
+            None => Diagnostic::new(Code::EditRefused, why).patch(&site.patch.name.value).resource(site.resource),
+        };
+        Box::new(finding.help(error.help()))
+    })?;
+    Ok(edited.map_or(text, Arc::new))
 }
 
 /// The change, less the spelling of a whole document: in flow, a stream would begin with `{`, and kubectl would take it for
@@ -43,17 +44,20 @@ fn readable(change: Change<'_>) -> Change<'_> {
 }
 
 /// A document that is JSON stays JSON, as its reader may know no YAML: kubectl takes a stream that begins with `{` for
-/// JSON. `None` for any other text.
-fn as_json(text: &Text, change: &Change<'_>) -> Option<Result<Text, String>> {
-    let document = text.text();
-    if !document.starts_with('{') || embedded::read(Language::Json, document).is_err() {
-        return None;
+/// JSON.
+fn is_json(text: &Text) -> bool {
+    text.text().starts_with('{') && embedded::read(Language::Json, text.text()).is_ok()
+}
+
+fn follow_in_json(site: &Site<'_>, mut text: Text, steps: &[Step]) -> Result<Text, Box<Diagnostic>> {
+    for step in steps {
+        let document = text.text();
+        let edited = embedded::edit(Language::Json, document, &readable(step.as_change(site.patch)))
+            .map_err(|error| error.to_string())
+            .and_then(|edits| Source::read(apply_edits(document, &edits)).map_err(|error| error.to_string()));
+        text = Arc::new(edited.map_err(|why| Box::new(refused(site, &step.origin, why).help(STAYS_JSON)))?);
     }
-    let edited = embedded::edit(Language::Json, document, change).map_err(|error| error.to_string());
-    let read = |edits: Vec<TextEdit>| {
-        Source::read(apply_edits(document, &edits)).map(Arc::new).map_err(|error| error.to_string())
-    };
-    Some(edited.and_then(read))
+    Ok(text)
 }
 
 const STAYS_JSON: &str =

@@ -38,6 +38,7 @@ mod remove;
 mod replace;
 mod sharing;
 mod source;
+mod together;
 mod written;
 
 use serde_json::Value;
@@ -45,6 +46,7 @@ use serde_json::Value;
 pub use embedded::edit_embedded;
 pub use error::EditError;
 pub use source::Source;
+pub use together::Failed;
 
 use self::attempt::Attempt;
 use self::compose::{compose, trimmed};

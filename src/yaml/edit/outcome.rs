@@ -9,14 +9,23 @@ use crate::change::{Action, Change};
 
 /// The value after the change, or what is in the way, as a clause.
 pub(super) fn outcome(value: &Value, change: &Change<'_>) -> Result<Value, &'static str> {
+    let mut result = value.clone();
+    make(&mut result, change)?;
+    Ok(result)
+}
+
+/// Makes the change on a value. Where it does not fit, the value is as it was.
+pub(super) fn make(value: &mut Value, change: &Change<'_>) -> Result<(), &'static str> {
     let Some((last, parents)) = change.path.split_last() else {
         return match change.action {
-            Action::Add(new) | Action::Replace(new) => Ok(new.value.clone()),
+            Action::Add(new) | Action::Replace(new) => {
+                *value = new.value.clone();
+                Ok(())
+            }
             Action::Remove => Err("a document is not removed by a change of its content"),
         };
     };
-    let mut result = value.clone();
-    let mut at = &mut result;
+    let mut at = value;
     for token in parents {
         at = child(at, token).ok_or("a parent of it is missing")?;
     }
@@ -43,7 +52,7 @@ pub(super) fn outcome(value: &Value, change: &Change<'_>) -> Result<Value, &'sta
         },
         _ => return Err("its parent is neither a mapping nor a list"),
     }
-    Ok(result)
+    Ok(())
 }
 
 /// An index as RFC 6901 spells it: decimal digits without a leading zero.

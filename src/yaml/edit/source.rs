@@ -17,6 +17,8 @@ pub struct Source<'t> {
     pub(super) tree: Tree,
     /// Its value.
     pub(super) value: Value,
+    /// Whether a mapping of it has a key twice.
+    pub(super) has_doubled_keys: bool,
 }
 
 impl<'t> Source<'t> {
@@ -28,8 +30,8 @@ impl<'t> Source<'t> {
         let text = text.into();
         let closed = if text.ends_with(['\n', '\r']) { Cow::Borrowed(&*text) } else { Cow::Owned(format!("{text}\n")) };
         let tree = Tree::parse(&closed)?;
-        let value = load::load(&tree, &closed)?.value;
-        Ok(Source { text, tree, value })
+        let loaded = load::load(&tree, &closed)?;
+        Ok(Source { text, tree, value: loaded.value, has_doubled_keys: !loaded.duplicates.is_empty() })
     }
 
     /// Its text, as it stands.
