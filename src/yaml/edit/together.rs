@@ -10,10 +10,9 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::attempt::Attempt;
-use super::outcome;
 use super::place::{Way, walk};
 use super::source::Source;
-use super::{EditError, Edited};
+use super::{EditError, Edited, habit, outcome};
 use crate::change::{Action, Change, New, TextEdit, apply_edits, pointer};
 use crate::yaml::load;
 use crate::yaml::tree::Kind;
@@ -138,7 +137,9 @@ impl<'s, 't> Together<'s, 't> {
             return None;
         }
         let after = Source::read(apply_edits(&self.source.text, &self.edits)).ok()?;
-        (after.value == self.expected).then_some((self.count, after))
+        // New collections are laid out as the first ones of the document, which the changes before may have made.
+        let alike = habit::layout(self.source) == habit::layout(&after);
+        (alike && after.value == self.expected).then_some((self.count, after))
     }
 }
 
