@@ -3,6 +3,7 @@
 //! They are found by walking the two trees along the departure's path, and nothing of what an editor did is asked.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::diff::{At, Difference, Path, Step, What};
@@ -35,6 +36,14 @@ pub(super) struct Extents {
     pub(super) loose: Vec<Range<usize>>,
 }
 
+/// The collections of one document whose near lines were told with an earlier departure: they are told once, however many
+/// departures a collection has.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    base: HashSet<(NodeId, usize)>,
+    result: HashSet<(NodeId, usize)>,
+}
+
 /// Where a walk along a path ended.
 struct Walked {
     /// How many steps of the path it took.
@@ -51,7 +60,13 @@ struct Walked {
 
 /// The lines of a difference. What lies deeper than the `rewritten` place, by its number of steps, was written anew
 /// together with what it lies in.
-pub(super) fn of(difference: &Difference, rewritten: Option<usize>, base: Side<'_>, result: Side<'_>) -> Extents {
+pub(super) fn of(
+    difference: &Difference,
+    rewritten: Option<usize>,
+    base: Side<'_>,
+    result: Side<'_>,
+    told: &mut Told,
+) -> Extents {
     let path = difference.within.as_ref().map_or(&difference.path, |w| &w.path);
     let total = path.steps().len().min(rewritten.unwrap_or(usize::MAX));
     let (mut before, mut after) = (sided(path, |i| i.before), sided(path, |i| i.after));
@@ -65,7 +80,9 @@ pub(super) fn of(difference: &Difference, rewritten: Option<usize>, base: Side<'
         old = walk(base, before.get(..depth).unwrap_or(&before), depth);
         new = walk(result, after.get(..depth).unwrap_or(&after), depth);
     }
-    let (near_before, near_after) = (near(base, &old), near(result, &new));
+    let near_before = old.container.filter(|c| told.base.insert(*c)).map(|c| near(base, c));
+    let near_after = new.container.filter(|c| told.result.insert(*c)).map(|c| near(result, c));
+    let (near_before, near_after) = (near_before.unwrap_or_default(), near_after.unwrap_or_default());
     let is_flow = |side: Side<'_>, walked: &Walked| walked.container.is_some_and(|(c, _)| side.tree.node(c).is_flow());
     let is_all =
         (is_flow(base, &old) && is_flow(result, &new)) && (is_in_empty(base, &old) || is_in_empty(result, &new));
@@ -84,8 +101,8 @@ pub(super) fn of(difference: &Difference, rewritten: Option<usize>, base: Side<'
     };
     // Where the entry comes or goes behind a dash, what stood there moves to a line of its own, or the other way round.
     if old.entry.is_some() != new.entry.is_some() && (is_compact(base, &old) || is_compact(result, &new)) {
-        extents.before.extend_from_slice(&extents.near_before);
-        extents.after.extend_from_slice(&extents.near_after);
+        extents.before.extend(old.container.into_iter().flat_map(|container| near(base, container)));
+        extents.after.extend(new.container.into_iter().flat_map(|container| near(result, container)));
     }
     extents
 }
@@ -280,8 +297,7 @@ fn lines(text: &str, walked: &Walked, with_comments: bool) -> Vec<Range<usize>> 
 
 /// The lines that punctuation may change on: that of the container's own key or dash, and the first and last lines of
 /// everything in it.
-fn near(side: Side<'_>, walked: &Walked) -> Vec<Range<usize>> {
-    let Some((container, start)) = walked.container else { return Vec::new() };
+fn near(side: Side<'_>, (container, start): (NodeId, usize)) -> Vec<Range<usize>> {
     let node = side.tree.node(container);
     let children: Vec<Range<usize>> = match &node.kind {
         Kind::Mapping { entries, .. } => {

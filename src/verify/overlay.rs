@@ -98,12 +98,13 @@ pub fn touches(overlay: &Overlay<'_>, result: &str) -> Option<Vec<Touch>> {
     let (_, starts) = overlay.plan.unpatched();
     let mut touches = Vec::new();
     for document in &proof.documents {
+        let told = &mut extent::Told::default();
         for departure in &document.departures {
             let Some((patch, _)) = claims.get(departure.claim).and_then(|claim| prover.operation(claim)) else {
                 continue;
             };
             let claim = claims.get(departure.claim);
-            let Extents { before, after, .. } = prover.extents(&starts, document, &departure.difference, claim);
+            let Extents { before, after, .. } = prover.extents(&starts, document, &departure.difference, claim, told);
             touches.push(Touch { patch: patch.name.value.clone(), before, after });
         }
     }
@@ -399,6 +400,7 @@ impl Prover<'_> {
         document: &DocumentProof,
         difference: &Difference,
         claim: Option<&Claim>,
+        told: &mut extent::Told,
     ) -> Extents {
         let old = document.before.and_then(|i| self.base.get(i));
         let new = document.after.and_then(|i| self.result.get(i));
@@ -413,7 +415,7 @@ impl Prover<'_> {
             Some(Claim { act: Act::Replace { path, .. }, within: None, .. }) => Some(path.segments().len()),
             _ => None,
         };
-        let mut extents = extent::of(difference, rewritten, sides.0, sides.1);
+        let mut extents = extent::of(difference, rewritten, sides.0, sides.1, told);
         let shift = |lines: &mut Vec<Range<usize>>, by: usize| {
             for line in lines {
                 *line = line.start + by..line.end + by;
@@ -440,9 +442,10 @@ impl Prover<'_> {
         let mut old = Marked { text: &base, ..Marked::default() };
         let mut new = Marked { text: result, ..Marked::default() };
         for document in &proof.documents {
+            let told = &mut extent::Told::default();
             let all = document.departures.iter().map(|d| (&d.difference, claims.get(d.claim)));
             for (difference, claim) in all.chain(document.undocumented.iter().map(|u| (&u.difference, None))) {
-                let extents = self.extents(&starts, document, difference, claim);
+                let extents = self.extents(&starts, document, difference, claim, told);
                 old.departing.extend(extents.before);
                 old.near.extend(extents.near_before);
                 old.loose.extend(extents.loose);
