@@ -160,7 +160,8 @@ mod tests {
 
     use super::*;
 
-    const TEXT: &str = "a: 1 # one\nb:\n  c: x\n  # of d\n  d: 'y'\nl:\n- p\n- q: 1\n  r: {}\nf: {g: 1, h: [2, 3]}\nt: |\n  text\n";
+    const TEXT: &str =
+        "a: 1 # one\nb:\n  c: x\n  # of d\n  d: 'y'\nl:\n- p\n- q: 1\n  r: {}\nf: {g: 1, h: [2, 3]}\nt: |\n  text\n";
 
     fn one_by_one(text: &str, changes: &[Change<'_>]) -> Result<String, usize> {
         changes.iter().enumerate().try_fold(text.to_owned(), |text, (at, change)| {
@@ -200,8 +201,7 @@ mod tests {
         let value = json!(1);
         let new = New { value: &value, spelled: None, comment: None };
         let paths = ["/a", "/b/c", "/gone/x", "/b/d"].map(path);
-        let changes: Vec<Change<'_>> =
-            paths.iter().map(|path| Change { action: Action::Replace(new), path }).collect();
+        let changes: Vec<Change<'_>> = paths.iter().map(|path| Change { action: Action::Replace(new), path }).collect();
         assert_eq!(all(TEXT, &changes), Err(2));
     }
 
