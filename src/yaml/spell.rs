@@ -217,7 +217,8 @@ fn models<'v, 'm>(
         .map(move |(at, (key, value))| (key.as_str(), value, model.and_then(|m| m.entry(at, key))))
 }
 
-fn is_long_key(spelled: &str) -> bool {
+/// Whether a key is too long to be one without a `?` before it.
+pub(super) fn is_long_key(spelled: &str) -> bool {
     spelled.len() > MAX_KEY && spelled.chars().count() > MAX_KEY
 }
 

@@ -219,6 +219,23 @@ mod tests {
     }
 
     #[test]
+    fn a_key_too_long_for_its_line_is_added_behind_a_question_mark() {
+        let long = "k".repeat(2000);
+        let added = |text: &str, value: &Value| {
+            let new = New { value, spelled: None, comment: None };
+            let path = path(&format!("/a/{long}"));
+            apply_edits(text, &edit(text, &Change { action: Action::Add(new), path: &path }).unwrap())
+        };
+        assert_eq!(added("a:\n  b: 1\n", &json!("v")), format!("a:\n  b: 1\n  ? {long}\n  : v\n"));
+        assert_eq!(added("a:\n  b: 1\n", &json!({"c": 1})), format!("a:\n  b: 1\n  ? {long}\n  :\n    c: 1\n"));
+        assert_eq!(added("a: {b: 1}\n", &json!("v")), format!("a: {{b: 1, ? {long} : v}}\n"));
+        assert_eq!(added("a: {}\n", &json!("v")), format!("a: {{? {long} : v}}\n"));
+        for value in [json!([1, 2]), json!("x\ny\n")] {
+            added("a:\n  b: 1\n", &value);
+        }
+    }
+
+    #[test]
     fn edits_are_in_order_and_as_small_as_they_can_be() {
         let new = New { value: &json!(["x", "z", "w"]), spelled: None, comment: Some("why") };
         let edits = edit("a: [x, 'z']\n", &Change { action: Action::Replace(new), path: &path("/a") }).unwrap();

@@ -265,12 +265,14 @@ pub(super) fn item_lines(item: &Written, gap: usize) -> Vec<String> {
     joined(format!("-{}{first}", blanks(gap - 1)), rest, indent)
 }
 
-/// The lines of an entry of a block mapping.
+/// The lines of an entry of a block mapping. A long key has a line of its own, behind a `?`.
 pub(super) fn entry_lines(key: &str, value: &Written, layout: Layout) -> Vec<String> {
-    match value {
+    let (own_line, key) = if spell::is_long_key(key) { (Some(format!("? {key}")), "") } else { (None, key) };
+    let lines = match value {
         Written::Tail(tail) => joined(format!("{key}: {}", tail.first), &tail.rest, 0),
         Written::Lines { lines, sequence } => joined(format!("{key}:"), lines, indent_of(*sequence, layout)),
-    }
+    };
+    own_line.into_iter().chain(lines).collect()
 }
 
 /// How far a block collection is indented below its key.
