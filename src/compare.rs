@@ -2,7 +2,7 @@
 //!
 //! This says what differs, and of no difference whether it may: it knows neither patches nor locks.
 
-use crate::diff::{Document, Pairing, diff_streams};
+use crate::diff::{Difference, Document, Pairing, diff_streams};
 use crate::layer::manifest::Entry;
 use crate::report::comparison::DocumentComparison;
 use crate::report::{ChangeKind, Departure};
@@ -46,7 +46,13 @@ impl<'a> Compared<'a> {
     /// The differences of a document, as reports have them.
     pub fn departures(&self, pairing: &Pairing) -> Vec<Departure> {
         let resource = self.resource(pairing);
-        pairing.differences.iter().map(|difference| Departure::new(&resource, difference, None)).collect()
+        let value = |entry: Option<&'a Entry>| entry.map(|entry| &entry.value);
+        let (before, after) = (value(self.before(pairing)), value(self.after(pairing)));
+        let departure = |difference: &Difference| match difference.of_list_item(before, after) {
+            Some((item, difference)) => Departure::new(&item.to_string(), &difference, None),
+            None => Departure::new(&resource, difference, None),
+        };
+        pairing.differences.iter().map(departure).collect()
     }
 
     /// The documents that are not the same on both sides.

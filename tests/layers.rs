@@ -148,7 +148,7 @@ fn a_later_layer_sees_what_an_earlier_one_wrote() {
     project.write("below/p.yaml", &patch("p", REPLACE_IN_A));
     assert_eq!(project.output(&["build", "o"]), PAIR.replace("{key: old}", "{key: newest}"));
     let report = project.output(&["verify", "o"]);
-    assert!(report.contains("warning[overridden]"), "{report}");
+    assert!(report.contains("note[overridden]"), "{report}");
 }
 
 #[test]
@@ -329,4 +329,108 @@ fn a_document_that_is_json_stays_json() {
     let wanted =
         r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"j","annotations":{"k":"v"}},"data":{"x":"new"}}"#;
     assert_built(base, changes, wanted);
+}
+
+/// The findings of `verify` but of comments, as `severity[code]: message`.
+fn findings(project: &Project, folder: &str) -> Vec<String> {
+    let told = project.output(&["verify", folder, "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let findings = report["overlays"][0]["findings"].as_array().unwrap();
+    let findings = findings.iter().filter(|finding| finding["code"] != "comment-kept");
+    let text = |finding: &serde_json::Value, key: &str| finding[key].as_str().unwrap().to_owned();
+    findings.map(|f| format!("{}[{}]: {}", text(f, "severity"), text(f, "code"), text(f, "message"))).collect()
+}
+
+#[test]
+fn a_layer_above_may_decide_anew_where_it_says_what_was_there() {
+    let project = one_patch(PAIR, REPLACE_IN_A);
+    let above = |was: &str| {
+        let change = "  - target: {kind: ConfigMap, name: a}\n    patch:\n";
+        patch("q", &format!("{change}      - {{op: replace, path: /data/key, {was}value: newer}}\n"))
+    };
+    let replaced = "overridden]: the patch `q` changes the same place later";
+    project.write("top/overlay.yaml", &overlay("../o", "patches: [q.yaml]\n").replace("name: o", "name: top"));
+    project.write("top/q.yaml", &above("was: new, "));
+    assert_eq!(findings(&project, "top"), [format!("note[{replaced}")]);
+    project.write("top/q.yaml", &above(""));
+    assert_eq!(findings(&project, "top")[0], format!("warning[{replaced}"));
+    project.write("o/q.yaml", &above("was: new, "));
+    project.write("o/overlay.yaml", &overlay("../b", "patches: [p.yaml, q.yaml]\n"));
+    assert_eq!(findings(&project, "o"), [format!("warning[{replaced}")]);
+}
+
+#[test]
+fn two_operations_of_one_patch_that_write_one_place_are_told() {
+    let changes = format!("{REPLACE_IN_A}      - {{op: replace, path: /data/key, was: new, value: newer}}\n");
+    assert_eq!(
+        findings(&one_patch(PAIR, &changes), "o"),
+        ["warning[overridden]: a later operation of the same patch writes the same place"]
+    );
+    let in_parts = "  - target: {kind: ConfigMap, name: a}
+    patch:
+      - {op: add, path: /data/more, value: a}
+      - {op: remove, path: /data/key, was: old}
+      - {op: add, path: /data/key, value: new}
+";
+    assert_eq!(findings(&one_patch(PAIR, in_parts), "o"), [""; 0]);
+}
+
+#[test]
+fn an_image_that_a_patch_leaves_by_tag_on_purpose_is_no_finding() {
+    let manifest = "apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  containers:
+    - {name: a, image: 'example.org/a:1'}
+";
+    let changes = |unpin: &str| {
+        let path = "/spec/containers/[name=a]/image";
+        format!(
+            "  - target: {{kind: Pod}}
+    patch:
+      - {{op: replace, path: '{path}', was: 'example.org/a:1', value: 'example.org/a:2'{unpin}}}
+"
+        )
+    };
+    assert_eq!(findings(&one_patch(manifest, &changes(", unpin: true")), "o"), [""; 0]);
+    let told = findings(&one_patch(manifest, &changes("")), "o");
+    assert_eq!(told, ["warning[image-not-pinned]: the image `example.org/a:2` is not pinned by a digest"]);
+}
+
+#[test]
+fn a_port_without_protocol_is_found_as_tcp_and_proven() {
+    let manifest = "apiVersion: v1
+kind: Service
+metadata: {name: a}
+spec:
+  ports:
+    - port: 443
+    - {port: 443, protocol: UDP}
+";
+    let changes = "  - target: {kind: Service}
+    patch:
+      - {op: replace, path: '/spec/ports/[port=443,protocol=TCP]/port', was: 443, value: 8443}
+";
+    assert_built(manifest, changes, &manifest.replace("- port: 443", "- port: 8443"));
+}
+
+#[test]
+fn a_departure_in_an_item_of_a_list_is_told_of_the_item() {
+    let manifest = "apiVersion: v1
+kind: List
+items:
+  - apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: c, namespace: net}
+    data: {key: old}
+";
+    let changes = "  - target: {kind: ConfigMap, name: c}
+    patch:
+      - {op: replace, path: /data/key, was: old, value: new}
+";
+    let told = one_patch(manifest, changes).output(&["verify", "o", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let departure = &report["overlays"][0]["patches"][0]["departures"][0];
+    assert_eq!((&departure["resource"], &departure["path"]), (&"ConfigMap/net/c".into(), &"/data/key".into()));
 }

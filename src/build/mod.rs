@@ -21,6 +21,7 @@ use serde_json::Value;
 use crate::change::pointer;
 use crate::config::Findings;
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::layer::check::VendoredFile;
 use crate::layer::plan::{Joined, Plan, Scoped};
 use crate::layer::separators;
 use crate::patch::Patch;
@@ -68,7 +69,8 @@ pub fn build_where(
     no_match: NoMatch,
     findings: &mut Findings,
 ) -> Option<Built> {
-    let mut builder = Builder { documents: Documents::new(plan), image_paths, no_match, findings, failed: false };
+    let documents = Documents::new(plan);
+    let mut builder = Builder { documents, vendored: &plan.vendored, image_paths, no_match, findings, failed: false };
     for scoped in &plan.patches {
         builder.patch(scoped);
     }
@@ -101,6 +103,7 @@ pub fn build_where(
 
 struct Builder<'p, 'f> {
     documents: Documents<'p>,
+    vendored: &'p [Option<Vec<VendoredFile>>],
     image_paths: &'p [Vec<String>],
     no_match: NoMatch,
     findings: &'f mut Findings,
@@ -350,7 +353,24 @@ impl Builder<'_, '_> {
             .take(MAX_LISTED)
             .collect();
         let finding = by.into_iter().fold(finding, Diagnostic::note);
-        if hits.is_empty() { self.with_nearest(finding, change, resources, &names(resources)) } else { finding }
+        if !hits.is_empty() {
+            return finding;
+        }
+        match self.left_out(change) {
+            Some((identity, base)) => with_left_out(finding, identity, base),
+            None => self.with_nearest(finding, change, resources, &names(resources)),
+        }
+    }
+
+    /// The first document of upstream's that a target means and that a base leaves out, and the base's folder. What only
+    /// its labels would tell is not known.
+    fn left_out(&self, change: &Change) -> Option<(&Identity, &str)> {
+        self.vendored.iter().flatten().flatten().find_map(|file| {
+            let mut left = file.locked.documents.iter().filter(|document| !document.kept);
+            let meant = left.find(|document| change.target.matches(&document.identity, &Value::Null))?;
+            let (folder, _) = file.source.name.rsplit_once('/').unwrap_or((".", ""));
+            Some((&meant.identity, folder))
+        })
     }
 
     fn with_nearest(
@@ -387,6 +407,15 @@ impl Builder<'_, '_> {
                 .help("Correct the target; it names documents as the base names them."),
         }
     }
+}
+
+fn with_left_out(finding: Diagnostic, identity: &Identity, base: &str) -> Diagnostic {
+    let namespace =
+        if identity.namespace.is_empty() { String::new() } else { format!(", namespace: {}", identity.namespace) };
+    let entry = format!("- {{kind: {}{namespace}, name: {}}}", identity.kind, identity.name);
+    finding
+        .note(format!("Upstream has {identity}, and `keep` of {base}/base.yaml leaves it out."))
+        .help(format!("Add `{entry}` to `keep` there, and run `overlay vendor {base}`."))
 }
 
 /// The target of a change in words: `kind DaemonSet, name net-agent`.

@@ -20,7 +20,7 @@ use std::rc::Rc;
 use serde_json::{Map, Value};
 
 use crate::embedded::Language;
-use crate::resource::MergeKey;
+use crate::resource::{Identity, MergeKey};
 use crate::yaml::tree::MAX_DEPTH;
 use lists::Pair;
 use names::Names;
@@ -40,6 +40,29 @@ pub struct Difference {
     pub within: Option<Within>,
     /// What is different there.
     pub what: What,
+}
+
+impl Difference {
+    /// A difference in an item of a `kind: List`, as one of the item: what that is called, and the difference seen from
+    /// it. The values are those of the List on both sides.
+    pub fn of_list_item(&self, before: Option<&Value>, after: Option<&Value>) -> Option<(Identity, Difference)> {
+        if !before.or(after).is_some_and(|list| Identity::of(list).is_list()) {
+            return None;
+        }
+        let place = self.within.as_ref().map_or(&self.path, |within| &within.path);
+        let [Step::Key(items), Step::Item(item), ..] = place.steps()[..] else { return None };
+        let at = |list: Option<&Value>, index: Option<usize>| list?.get(items)?.get(index?).map(Identity::of);
+        let identity = at(before, item.before).or_else(|| at(after, item.after))?;
+        if items != "items" || identity.kind.is_empty() || identity.name.is_empty() {
+            return None;
+        }
+        let mut seen = self.clone();
+        match &mut seen.within {
+            Some(within) => within.path = within.path.without_first(2),
+            None => seen.path = seen.path.without_first(2),
+        }
+        Some((identity, seen))
+    }
 }
 
 /// An embedded text.

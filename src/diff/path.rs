@@ -102,6 +102,12 @@ impl Path {
         steps
     }
 
+    /// The path without its first `count` steps.
+    #[must_use]
+    pub fn without_first(&self, count: usize) -> Path {
+        self.steps().into_iter().skip(count).fold(Path::default(), |path, step| path.join(step.clone()))
+    }
+
     /// The last step; `None` at the top.
     pub fn last(&self) -> Option<&Step> {
         self.0.as_deref().map(|link| &link.step)

@@ -140,6 +140,26 @@ fn items_of_a_list_of_resources_are_known_by_identity() {
 }
 
 #[test]
+fn a_difference_in_an_item_of_a_list_is_told_of_the_item() {
+    let list = |data: Value| {
+        let item =
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "n"}, "data": data});
+        json!({"apiVersion": "v1", "kind": "List", "items": [item]})
+    };
+    let (before, after) =
+        (list(json!({"a": "1", "x.json": "{\"k\": 1}"})), list(json!({"a": "2", "x.json": "{\"k\": 2}"})));
+    let told: Vec<String> = diff(&before, &after)
+        .iter()
+        .filter_map(|d| d.of_list_item(Some(&before), Some(&after)))
+        .map(|(item, seen)| format!("{item} {}", line(&seen)))
+        .collect();
+    assert_eq!(told, ["ConfigMap/n/c ~ /data/a: \"1\" -> \"2\"", "ConfigMap/n/c ~ /data/x.json|/k: 1 -> 2"]);
+    let renamed = json!({"kind": "List", "items": [], "metadata": {"name": "no list of resources"}});
+    let found = diff(&renamed, &before);
+    assert!(found.iter().all(|d| d.of_list_item(Some(&renamed), Some(&before)).is_none()));
+}
+
+#[test]
 fn embedded_texts_are_compared_inside() {
     let document = |text: &str| json!({"data": {"conf.json": text}});
     let before = document("{\"a\": 1, \"l\": [{\"name\": \"x\", \"v\": 1}]}\n");

@@ -100,6 +100,22 @@ impl Layer {
         found
     }
 
+    /// For each patch, in the order in which they apply, the number of the overlay that names it.
+    pub fn of_patches(&self) -> Vec<usize> {
+        let (mut found, mut number) = (Vec::new(), 0);
+        // From the last patch to the first: an overlay's own come behind those of what it stands on.
+        let mut open = vec![self];
+        while let Some(layer) = open.pop() {
+            if let Layer::Overlay(overlay, below) = layer {
+                found.extend(overlay.patches.iter().map(|_| number));
+                number += 1;
+                open.extend(below);
+            }
+        }
+        found.reverse();
+        found
+    }
+
     /// Whether a file is one that this layer is made of: one of ours, a patch, a resource, or what lies in the folder
     /// of a base. A result must not be written over it.
     fn is_made_of(&self, file: &Path) -> bool {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::path::{Condition, Path, Segment};
 use crate::diag::{Code, nearest};
-use crate::resource::{MergeKey, scalar_text};
+use crate::resource::{MergeKey, absent_text, scalar_text};
 
 /// How many places one path may mean.
 pub(super) const MAX_HITS: usize = 10_000;
@@ -177,7 +177,9 @@ pub(super) fn item_index(items: &[Value], segment: &Segment, reached: &Path, max
         Segment::Select(conditions) => {
             the_one(items, segment, reached, |item| meets(item, conditions)).map_err(|miss| {
                 let fields: Vec<&str> = conditions.iter().map(|c| c.key.as_str()).collect();
-                Box::new(with_candidates(*miss, &candidates(items, &fields), &spelled(conditions)))
+                let there = candidates(items, &fields);
+                let miss = if there.is_empty() { with_items(*miss, items) } else { *miss };
+                Box::new(with_candidates(miss, &there, &spelled(conditions)))
             })
         }
         Segment::Item(text) => {
@@ -283,7 +285,15 @@ fn told_apart(items: &[Value], found: &[usize], segment: &Segment) -> String {
 }
 
 fn meets(item: &Value, conditions: &[Condition]) -> bool {
-    conditions.iter().all(|c| item.get(&c.key).and_then(scalar_text).as_deref() == Some(&c.value))
+    conditions.iter().all(|c| field_text(item, &c.key).as_deref() == Some(&c.value))
+}
+
+/// The text of a field of an item, or of what its absence means.
+fn field_text<'v>(item: &'v Value, field: &str) -> Option<Cow<'v, str>> {
+    match item.get(field) {
+        Some(value) => scalar_text(value),
+        None => absent_text(field, |other| item.get(other).is_some()).map(Cow::Borrowed),
+    }
 }
 
 fn spelled(conditions: &[Condition]) -> String {
@@ -293,8 +303,7 @@ fn spelled(conditions: &[Condition]) -> String {
 /// What the items of a list are called by these fields; items that lack one of them are left out.
 fn candidates(items: &[Value], fields: &[&str]) -> Vec<String> {
     let name = |item: &Value| {
-        let texts: Option<Vec<String>> =
-            fields.iter().map(|f| item.get(f).and_then(scalar_text).map(Cow::into_owned)).collect();
+        let texts: Option<Vec<String>> = fields.iter().map(|f| field_text(item, f).map(Cow::into_owned)).collect();
         texts.map(|texts| texts.join(","))
     };
     items.iter().filter_map(name).collect()
@@ -311,6 +320,27 @@ fn with_candidates(miss: Miss, there: &[String], wanted: &str) -> Miss {
         Some(near) => miss.help(near),
         None => miss,
     }
+}
+
+/// Shows the items where none has the fields that are asked for: by what names them, else as they are.
+fn with_items(miss: Miss, items: &[Value]) -> Miss {
+    if let Some(key) = MergeKey::common(&[], items) {
+        let names: Vec<String> = items.iter().filter_map(|item| named(key, item)).collect();
+        return with_names(miss, &names);
+    }
+    let shown_items = items.iter().take(MAX_ITEMS).enumerate();
+    let miss = shown_items.fold(miss, |miss, (index, item)| miss.note(format!("Index {index} is {}.", shown(item))));
+    match items.len().checked_sub(MAX_ITEMS).filter(|more| *more > 0) {
+        Some(more) => miss.note(format!("There {} {more} more.", if more == 1 { "is" } else { "are" })),
+        None => miss,
+    }
+}
+
+/// An item by a key: `[type=Ready]`.
+fn named(key: MergeKey, item: &Value) -> Option<String> {
+    let conditions = key.of_item(item)?.into_iter();
+    let conditions = conditions.map(|(key, value)| Condition { key: key.to_owned(), value: value.into_owned() });
+    Some(Segment::Select(conditions.collect()).to_string())
 }
 
 fn with_names(miss: Miss, there: &[String]) -> Miss {

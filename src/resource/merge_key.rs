@@ -36,6 +36,13 @@ const COMMON: &[&[&str]] = &[
     &["ip"],
 ];
 
+/// What the absence of a field of an item means, where it means a value: the protocol of something with a port is TCP.
+/// `has` says whether the item has a field.
+pub fn absent_text(field: &str, has: impl Fn(&str) -> bool) -> Option<&'static str> {
+    let (_, value) = DEFAULTS.iter().find(|(name, _)| *name == field)?;
+    (has("port") || has("containerPort")).then_some(*value)
+}
+
 impl MergeKey {
     /// The merge key of the list at `path`, if its type declares one: the mapping keys that lead to the list, items
     /// of lists on the way left out (`["spec", "containers", "ports"]`).

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::claims::Claim;
+use super::claims::{Act, Claim};
 use super::shadow::{Fate, Id, Origin, Shadow, Side};
 use super::split::Split;
 use crate::diff::{
@@ -152,11 +152,25 @@ fn overrides(claims: &[Claim], documents: usize, shadows: &HashMap<usize, Shadow
     let shadows = (0..documents).filter_map(|index| shadows.get(&index));
     let mut found: Vec<Override> = shadows
         .flat_map(Shadow::overrides)
-        .filter(|(claim, by)| patch(*claim) != patch(*by))
+        .filter(|(claim, by)| patch(*claim) != patch(*by) || write_the_same(claims.get(*claim), claims.get(*by)))
         .map(|&(claim, by)| Override { claim, by })
         .collect();
     found.sort_by_key(|o| (o.claim, o.by));
     found
+}
+
+/// Whether two operations of one patch write one place. What one of them takes out first, or writes a part of, is a way
+/// to get there.
+fn write_the_same(one: Option<&Claim>, other: Option<&Claim>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else { return false };
+    let written = |claim: &'_ Claim| match &claim.act {
+        Act::Add { path, .. } | Act::Replace { path, .. } => Some(path.clone()),
+        Act::Remove { .. } | Act::Move { .. } | Act::Copy { .. } | Act::Delete => None,
+    };
+    let place = |claim: &'_ Claim| Some((claim.within.clone(), written(claim)?));
+    matches!(other.act, Act::Replace { .. })
+        && (one.change, one.operation) != (other.change, other.operation)
+        && place(one).is_some_and(|place_of_one| Some(place_of_one) == place(other))
 }
 
 /// What the claims were seen to do.

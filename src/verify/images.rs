@@ -13,6 +13,8 @@ pub(super) struct Writer {
     pub(super) place: Place,
     /// That patch.
     pub(super) patch: Option<String>,
+    /// Whether the patch says that the image has no digest on purpose.
+    pub(super) unpins: bool,
 }
 
 /// Looks at every image of a document of the result, called `resource`. `more` are the paths of images that
@@ -28,7 +30,10 @@ pub(super) fn check(
         let Some(finding) = judge(image.name) else { continue };
         let (path, _) = keyed(value, &image.path);
         let mut finding = finding.resource(resource).path(path.to_string());
-        if let Some(Writer { place, patch }) = writer(&image) {
+        if let Some(Writer { place, patch, unpins }) = writer(&image) {
+            if unpins && finding.code == Code::ImageNotPinned {
+                continue;
+            }
             finding = finding.at(place, "");
             finding.patch = patch;
         }

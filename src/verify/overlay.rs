@@ -16,7 +16,7 @@ use super::extent::{self, Extents, Side};
 use super::images::{self, Writer};
 use super::{inner, patches, reading, release};
 use crate::config::{Date, Findings};
-use crate::diag::{Code, Diagnostic, Place, Source};
+use crate::diag::{Code, Diagnostic, Place, Severity, Source};
 use crate::diff::{At, Difference, Document, What, keyed};
 use crate::layer::base::{Base, Origin};
 use crate::layer::check;
@@ -253,11 +253,11 @@ impl Prover<'_> {
                 let Some(claim) = claims.get(departure.claim) else { continue };
                 let note = self.operation(claim).and_then(|(_, o)| o?.note.as_ref()).map(|n| n.value.clone());
                 if let Some(patch) = out.patches.get_mut(claim.patch) {
-                    patch.departures.push(report::Departure::new(&resource, &departure.difference, note));
+                    patch.departures.push(self.departure(document, &resource, &departure.difference, note));
                 }
             }
             for odd in &document.undocumented {
-                out.undocumented.push(report::Departure::new(&resource, &odd.difference, None));
+                out.undocumented.push(self.departure(document, &resource, &odd.difference, None));
                 self.undocumented(&claims, odd, &resource, document.before);
             }
             for missing in &document.missing {
@@ -268,6 +268,22 @@ impl Prover<'_> {
         self.standings(&claims, &proof);
         self.overrides(&claims, &proof);
         self.images(&claims, &proof);
+    }
+
+    /// A difference as the report tells it: of an item of a List, under the item's own name.
+    fn departure(
+        &self,
+        document: &DocumentProof,
+        resource: &str,
+        difference: &Difference,
+        note: Option<String>,
+    ) -> report::Departure {
+        let before = document.before.and_then(|index| self.base.get(index)).map(|d| &d.loaded.value);
+        let after = document.after.and_then(|index| self.result.get(index)).map(|d| &d.loaded.value);
+        match difference.of_list_item(before, after) {
+            Some((item, difference)) => report::Departure::new(&item.to_string(), &difference, note),
+            None => report::Departure::new(resource, difference, note),
+        }
     }
 
     fn images(&mut self, claims: &[Claim], proof: &Proof) {
@@ -292,8 +308,9 @@ impl Prover<'_> {
         let departures = document.departures.iter().filter(leads);
         let innermost = departures.max_by_key(|d| d.difference.path.steps().len());
         if let Some((patch, operation)) = innermost.and_then(|d| self.operation(claims.get(d.claim)?)) {
-            let place = patch.place_of_text(operation?, image.name);
-            return Some(Writer { place, patch: Some(patch.name.value.clone()) });
+            let operation = operation?;
+            let place = patch.place_of_text(operation, image.name);
+            return Some(Writer { place, patch: Some(patch.name.value.clone()), unpins: operation.unpin });
         }
         let base = self.base.get(document.before?)?;
         let of_name = |found: &Image<'_>| found.name == image.name;
@@ -303,7 +320,7 @@ impl Prover<'_> {
         let same = found.iter().find(|found| keyed(&base.loaded.value, &found.path).0 == wanted);
         let node = base.tree.node(load::find(&base.tree, &same.or(found.first())?.path)?);
         let place = Place::new(base.source, base.start + node.span.start..base.start + node.span.end);
-        Some(Writer { place, patch: None })
+        Some(Writer { place, patch: None, unpins: false })
     }
 
     fn attribute(&self, claims: &[Claim]) -> Proof {
@@ -519,6 +536,7 @@ impl Prover<'_> {
 
     fn overrides(&mut self, claims: &[Claim], proof: &Proof) {
         let mut told = HashSet::new();
+        let layers = self.overlay.layer.of_patches();
         for over in &proof.overrides {
             let (Some(earlier), Some(later)) = (claims.get(over.claim), claims.get(over.by)) else { continue };
             let key = |c: &Claim| (c.patch, c.change, c.operation);
@@ -526,11 +544,22 @@ impl Prover<'_> {
                 continue;
             }
             let Some((later_patch, later_place)) = self.place_of(later) else { continue };
-            let message = format!("the patch `{}` changes the same place later", later_patch.name.value);
-            let finding = self
-                .at_claim(earlier, Code::Overridden, message, "overtaken")
-                .related(later_place, "by this")
-                .help("Let one patch decide about the place.");
+            let message = if earlier.patch == later.patch {
+                "a later operation of the same patch writes the same place".to_owned()
+            } else {
+                format!("the patch `{}` changes the same place later", later_patch.name.value)
+            };
+            let knows = self.operation(later).and_then(|(_, o)| o).is_some_and(|o| o.was.is_some());
+            let mut finding =
+                self.at_claim(earlier, Code::Overridden, message, "overtaken").related(later_place, "by this");
+            if knows && layers.get(earlier.patch) != layers.get(later.patch) {
+                finding.severity = Severity::Note;
+            } else if earlier.patch == later.patch {
+                finding = finding.help("Take one of the two out.");
+            } else {
+                finding =
+                    finding.help("Let one patch decide about the place; a layer above may, where it says `was:`.");
+            }
             self.findings.add(finding);
         }
     }

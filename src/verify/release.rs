@@ -62,7 +62,7 @@ pub(super) fn check(
             .resource(resource)
             .path(keyed(&document.loaded.value, &image.path).0.to_string())
             .help(format!("Take both from one release: pin the image of {}, or move {}.", base.name, base.folder));
-        if let Some(Writer { place, patch }) = writer(&image) {
+        if let Some(Writer { place, patch, .. }) = writer(&image) {
             finding = finding.at(place, "");
             finding.patch = patch;
         }

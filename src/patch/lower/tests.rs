@@ -219,6 +219,12 @@ fn what_is_missing_is_told_with_what_is_there() {
         "path-missing at /spec/containers/[name=agnet]: `/spec/containers` has no item `[name=agnet]` \
              | The items there are: agent, proxy. | Did you mean `agent`?"
     );
+    let rules = json!({"rules": [{"verbs": ["get"]}, {"verbs": ["list"]}]});
+    assert_eq!(
+        problem(&rules, "  - {op: remove, path: '/rules/[resourceNames=x]'}"),
+        "path-missing at /rules/[resourceNames=x]: `/rules` has no item `[resourceNames=x]` \
+             | Index 0 is `{\"verbs\":[\"get\"]}`. | Index 1 is `{\"verbs\":[\"list\"]}`."
+    );
     assert_eq!(
         problem(&daemon(), "  - {op: remove, path: '/spec/containers/0/args/[=--verbos]'}"),
         "path-missing at /spec/containers/0/args/[=--verbos]: `/spec/containers/0/args` has no item `[=--verbos]` \

@@ -177,6 +177,21 @@ mod tests {
     }
 
     #[test]
+    fn a_restart_and_an_injected_authority_are_left_out_where_the_base_has_none() {
+        let template = |annotations: &Value| json!({"spec": {"template": {"metadata": {"annotations": annotations}}}});
+        let restarted = json!({"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z"});
+        let bare = json!({"spec": {"template": {"metadata": {}}}});
+        assert_eq!(left("Deployment", &bare, &template(&restarted)), Vec::<String>::new());
+        assert_eq!(left("DaemonSet", &template(&json!({})), &template(&restarted)), Vec::<String>::new());
+        let hook = |config: Value| json!({"webhooks": [{"name": "a", "clientConfig": config}]});
+        let (before, after) = (hook(json!({"service": {}})), hook(json!({"service": {}, "caBundle": "Zm9v"})));
+        assert_eq!(left("ValidatingWebhookConfiguration", &before, &after), Vec::<String>::new());
+        assert_eq!(left("MutatingWebhookConfiguration", &before, &after), Vec::<String>::new());
+        let other = hook(json!({"service": {}, "caBundle": "YmFy"}));
+        assert_eq!(left("ValidatingWebhookConfiguration", &after, &other).len(), 1);
+    }
+
+    #[test]
     fn a_default_is_left_out_only_with_its_value() {
         let pod = |container: Value| json!({"spec": {"template": {"spec": {"containers": [container]}}}});
         let before = pod(json!({"name": "a", "livenessProbe": {"exec": {}}}));

@@ -17,6 +17,8 @@ pub(super) const OWNED: &[&str] = &[
 /// Fields that a server or its controllers fill in where they are not set, with values of their own.
 pub(super) const FILLED: &[(&str, &str)] = &[
     ("*", "metadata/annotations/kubectl.kubernetes.io/last-applied-configuration"),
+    // `kubectl rollout restart` writes it.
+    ("*", "spec/template/metadata/annotations/kubectl.kubernetes.io/restartedAt"),
     ("Deployment", "metadata/annotations/deployment.kubernetes.io/revision"),
     ("DaemonSet", "metadata/annotations/deprecated.daemonset.template.generation"),
     ("Namespace", "metadata/labels/kubernetes.io/metadata.name"),
@@ -40,6 +42,10 @@ pub(super) const FILLED: &[(&str, &str)] = &[
     ("Job", "spec/template/metadata/labels/controller-uid"),
     ("Job", "spec/template/metadata/labels/job-name"),
     ("StatefulSet", "spec/volumeClaimTemplates/*/status"),
+    // Whoever makes the certificates of a webhook writes the authority's.
+    ("webhook", "webhooks/*/clientConfig/caBundle"),
+    ("CustomResourceDefinition", "spec/conversion/webhook/clientConfig/caBundle"),
+    ("APIService", "spec/caBundle"),
     ("CustomResourceDefinition", "spec/names/listKind"),
     ("CustomResourceDefinition", "spec/names/singular"),
     ("pod", "nodeName"),

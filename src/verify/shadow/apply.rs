@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Content, Id, Origin, Shadow, Touch};
 use crate::embedded::{self, Language};
 use crate::patch::path::{Condition, Path, Segment};
-use crate::resource::scalar_text;
+use crate::resource::{absent_text, scalar_text};
 use crate::verify::claims::{Act, Claim};
 
 /// How many places one path may mean.
@@ -87,9 +87,10 @@ impl Shadow {
 
     fn has(&self, item: Id, condition: &Condition) -> bool {
         match self.content(item) {
-            Content::Map(map) => {
-                map.get(&condition.key).and_then(|value| self.text(*value)).is_some_and(|text| text == condition.value)
-            }
+            Content::Map(map) => match map.get(&condition.key) {
+                Some(value) => self.text(*value).is_some_and(|text| text == condition.value),
+                None => absent_text(&condition.key, |key| map.contains_key(key)) == Some(&*condition.value),
+            },
             _ => false,
         }
     }
