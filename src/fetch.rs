@@ -17,7 +17,7 @@ use crate::layer::root::Root;
 use crate::layer::vendor::{self, Fetched, from_root};
 use crate::source::credentials::Environment;
 use crate::source::git::{self, GitError, Wanted};
-use crate::source::http::{self, Fault, Http, HttpError, Method, Progress, Request, StatusCode};
+use crate::source::http::{Fault, Http, HttpError, Method, Progress, Request, StatusCode};
 use crate::source::refs::{self, RefError};
 
 /// How many files are fetched at once.
@@ -176,7 +176,7 @@ fn one(network: Option<&Network>, job: &Job<'_>, watch: &dyn Fn(Progress)) -> Re
         git::file(&network.http, &network.environment, wanted).map_err(Trouble::from)
     } else {
         let fetched = network.http.send_watched(&Request::get(&address), &network.environment, watch);
-        fetched.map(http::Fetched::into_body).map_err(Trouble::Http)
+        fetched.map(|fetched| fetched.body).map_err(Trouble::Http)
     };
     match bytes {
         Ok(bytes) => Ok(Fetched { name: address, bytes }),

@@ -137,6 +137,7 @@ pub enum GitError {
 /// [`GitError`].
 pub fn file(http: &Http, environment: &Environment, wanted: Wanted<'_>) -> Result<Vec<u8>, GitError> {
     check(wanted)?;
+    let deadline = Instant::now() + http.settings().timeout;
     let server = Server::greet(http, environment, wanted.url)?;
     let disk = |reason: String| GitError::Disk { reason };
     let folder = tempfile::Builder::new().prefix("overlay-git-").tempdir().map_err(|e| disk(e.to_string()))?;
@@ -155,7 +156,7 @@ pub fn file(http: &Http, environment: &Environment, wanted: Wanted<'_>) -> Resul
         address: server.shown(),
         ca: http.settings().ca.as_ref().map(|_| ca.as_path()),
         header: credential.map(|c| format!("Authorization: {}", c.header())),
-        deadline: Instant::now() + http.settings().timeout,
+        deadline,
     };
     git.fetch(wanted)?;
     git.read(wanted)

@@ -2,6 +2,9 @@
 //! hand so that no credential crosses to another host, bounded in size and time, retried where a server asks for
 //! patience.
 //!
+//! Every request asks for the whole file: nothing of an earlier run is kept that an entity tag could speak for, and a
+//! lock is held against bytes, not against what a server calls them.
+//!
 //! Nothing here knows what is fetched; `source::github`, `source::git` and `source::registry` do. What the environment
 //! says (certificates, proxies, mirrors) comes in through [`Settings`], who may know a secret through [`Credentials`].
 
@@ -11,9 +14,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use reqwest::blocking::{Client, Response};
-use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, DATE, ETAG, IF_NONE_MATCH,
-};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, DATE};
 pub use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::header::{HeaderName, LOCATION, RETRY_AFTER};
 pub use reqwest::{Method, StatusCode, Url};
@@ -30,7 +31,10 @@ pub const MAX_TRIES: u32 = 4;
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// How much of what an error answer says is kept, in bytes.
-const MAX_SAID: u64 = 4096;
+const MAX_SAID: usize = 4096;
+
+/// How long what an error answer says is read. It is of use in a message only.
+const SAID: Duration = Duration::from_secs(5);
 
 /// What a client is made of.
 #[derive(Clone, Debug)]
@@ -334,8 +338,8 @@ pub struct Fetched {
     pub url: Url,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body; `None` where what the caller has already is still current.
-    pub body: Option<Vec<u8>>,
+    /// The body; empty for HEAD.
+    pub body: Vec<u8>,
 }
 
 impl Fetched {
@@ -343,16 +347,6 @@ impl Fetched {
     pub fn media_type(&self) -> String {
         let value = header_text(&self.headers, &CONTENT_TYPE).unwrap_or("");
         value.split(';').next().unwrap_or("").trim().to_ascii_lowercase()
-    }
-
-    /// The entity tag, to ask with next time.
-    pub fn etag(&self) -> Option<&str> {
-        header_text(&self.headers, &ETAG)
-    }
-
-    /// The body, or nothing where there was none to read.
-    pub fn into_body(self) -> Vec<u8> {
-        self.body.unwrap_or_default()
     }
 }
 
@@ -365,8 +359,6 @@ pub struct Request {
     pub url: String,
     /// What is accepted, in order of preference.
     pub accept: Vec<&'static str>,
-    /// The entity tag of what is there already.
-    pub etag: Option<String>,
     /// More headers, of a protocol above this one.
     pub headers: Vec<(HeaderName, &'static str)>,
     /// A body with its media type, for POST.
@@ -389,7 +381,6 @@ impl Request {
             method,
             url: url.into(),
             accept: Vec::new(),
-            etag: None,
             headers: Vec::new(),
             body: None,
             credential: None,
@@ -509,6 +500,10 @@ impl Call<'_> {
                 return self.finish(response, &url, credential);
             }
             url = self.redirected(&url, response.headers())?;
+            if Instant::now() >= self.deadline {
+                let (address, fault) = (shown(&url), Fault::Silence);
+                return Err(HttpError::Transport { address, fault, reason: self.too_long() });
+            }
         }
         Err(HttpError::Redirect { address: shown(&origin), reason: format!("more than {MAX_REDIRECTS} redirects") })
     }
@@ -520,9 +515,6 @@ impl Call<'_> {
         call = call.header(ACCEPT_ENCODING, "identity");
         if !request.accept.is_empty() {
             call = call.header(ACCEPT, request.accept.join(", "));
-        }
-        if let Some(etag) = &request.etag {
-            call = call.header(IF_NONE_MATCH, etag);
         }
         for (name, value) in &request.headers {
             call = call.header(name, *value);
@@ -536,11 +528,20 @@ impl Call<'_> {
         call.send().map_err(|e| self.transport(url, &e.without_url()))
     }
 
+    /// What to say of a server that was silent for too long.
+    fn too_long(&self) -> String {
+        let settings = &self.http.settings;
+        if Instant::now() < self.deadline {
+            return format!("nothing came for {}", seconds(settings.idle));
+        }
+        format!("not complete in {}", seconds(settings.timeout))
+    }
+
     fn transport(&self, url: &Url, error: &reqwest::Error) -> HttpError {
         let (fault, reason) = if let Some(tls) = certificate_fault(error) {
             (Fault::Certificate, tls)
         } else if error.is_timeout() {
-            (Fault::Silence, format!("nothing came for {}", seconds(self.http.settings.idle)))
+            (Fault::Silence, self.too_long())
         } else {
             (Fault::Connection, causes(error))
         };
@@ -568,13 +569,9 @@ impl Call<'_> {
     fn finish(&self, response: Response, url: &Url, credential: Option<&Credential>) -> Result<Fetched, HttpError> {
         let status = response.status();
         let headers = response.headers().clone();
-        if status == StatusCode::NOT_MODIFIED && self.request.etag.is_some() {
-            return Ok(Fetched { url: url.clone(), headers, body: None });
-        }
         // The other successes (206, 204 …) are answers to what is not asked here.
         if status != StatusCode::OK {
-            let mut said = Vec::new();
-            let _a_part_will_do = response.take(MAX_SAID).read_to_end(&mut said);
+            let said = self.said(response);
             let credential = credential.map(|c| c.origin.clone());
             return Err(HttpError::Status(Box::new(Refusal { url: url.clone(), status, headers, said, credential })));
         }
@@ -582,7 +579,22 @@ impl Call<'_> {
             Method::HEAD => Vec::new(),
             _ => self.body(response, &headers, url)?,
         };
-        Ok(Fetched { url: url.clone(), headers, body: Some(body) })
+        Ok(Fetched { url: url.clone(), headers, body })
+    }
+
+    /// The start of an error's body, as much as comes soon.
+    fn said(&self, mut response: Response) -> Vec<u8> {
+        let until = self.deadline.min(Instant::now() + SAID);
+        let mut said = Vec::new();
+        let mut chunk = [0; 1024];
+        while said.len() < MAX_SAID && Instant::now() < until {
+            match response.read(&mut chunk) {
+                Ok(count) if count > 0 => said.extend_from_slice(chunk.get(..count).unwrap_or_default()),
+                _ => break,
+            }
+        }
+        said.truncate(MAX_SAID);
+        said
     }
 
     fn body(&self, mut response: Response, headers: &HeaderMap, url: &Url) -> Result<Vec<u8>, HttpError> {
@@ -612,7 +624,7 @@ impl Call<'_> {
                 return Err(too_large());
             }
             if Instant::now() >= self.deadline {
-                return Err(broken(&body, format!("not complete in {}", seconds(self.http.settings.timeout))));
+                return Err(broken(&body, self.too_long()));
             }
             (self.watch)(Progress { got, of });
         }
@@ -621,7 +633,7 @@ impl Call<'_> {
     fn read_fault(&self, error: &io::Error) -> String {
         let inner = error.get_ref().and_then(|e| e.downcast_ref::<reqwest::Error>());
         if error.kind() == io::ErrorKind::TimedOut || inner.is_some_and(reqwest::Error::is_timeout) {
-            return format!("nothing came for {}", seconds(self.http.settings.idle));
+            return self.too_long();
         }
         shortened(&causes(error), 500)
     }

@@ -125,12 +125,12 @@ impl<'a> Server<'a> {
         let address = shown(&answer.url);
         let not_git = |what: String| RefError::NotGit { address: shown_base(&asked), what };
         if answer.media_type() != "application/x-git-upload-pack-advertisement" {
-            return Err(not_git(what_came(&answer.media_type(), answer.body.as_deref().unwrap_or_default())));
+            return Err(not_git(what_came(&answer.media_type(), &answer.body)));
         }
         let base = base(&answer.url).ok_or_else(|| not_git(format!("a redirect to {address}")))?;
         // Who was redirected is asked without what is for the first host, as in every redirect.
         let credentials = if base.origin() == asked.origin() { credentials } else { &Anonymous };
-        Ok(Server { http, credentials, base, greeting: answer.into_body() })
+        Ok(Server { http, credentials, base, greeting: answer.body })
     }
 
     pub(super) fn shown(&self) -> String {
@@ -167,7 +167,7 @@ impl<'a> Server<'a> {
             max_bytes: Some(MAX_BYTES),
             ..Request::new(Method::POST, url)
         };
-        Ok(self.http.send(&request, self.credentials)?.into_body())
+        Ok(self.http.send(&request, self.credentials)?.body)
     }
 
     fn fault(&self, fault: Fault) -> RefError {

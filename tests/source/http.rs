@@ -30,7 +30,7 @@ fn get(url: &str) -> Result<Vec<u8>, HttpError> {
 
 fn get_with(settings: Settings, url: &str, credentials: &dyn Credentials) -> Result<Vec<u8>, HttpError> {
     let http = Http::new(settings).unwrap();
-    http.send(&Request::get(url), credentials).map(overlay::source::http::Fetched::into_body)
+    http.send(&Request::get(url), credentials).map(|fetched| fetched.body)
 }
 
 fn failure(url: &str) -> String {
@@ -52,6 +52,16 @@ fn raw(bytes: &'static [u8]) -> Server {
     Server::start(move |_, out| out.write_all(bytes))
 }
 
+/// Sends one byte after another, for far longer than anyone waits.
+fn drip(out: &mut dyn Write) -> io::Result<()> {
+    for _ in 0..1000 {
+        out.write_all(b"x")?;
+        out.flush()?;
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
+}
+
 fn netrc(text: &str) -> Environment {
     Environment { netrc: Netrc::parse(text), ..Environment::default() }
 }
@@ -64,7 +74,7 @@ fn a_file_is_fetched_as_it_is_and_its_progress_is_told() {
     let request = Request::get(server.at("/a.yaml"));
     let fetched = http.send_watched(&request, &Anonymous, &|progress| told.lock().unwrap().push(progress)).unwrap();
     assert_eq!(fetched.media_type(), "text/yaml");
-    assert_eq!(fetched.into_body(), MANIFEST);
+    assert_eq!(fetched.body, MANIFEST);
     let size = MANIFEST.len() as u64;
     assert_eq!(told.lock().unwrap().last(), Some(&Progress { got: size, of: Some(size) }));
     let seen = server.seen();
@@ -74,17 +84,10 @@ fn a_file_is_fetched_as_it_is_and_its_progress_is_told() {
 }
 
 #[test]
-fn an_entity_tag_saves_the_body() {
-    let server = Server::start(|asked, out| match asked.header("if-none-match") {
-        Some("\"one\"") => reply(out, "304 Not Modified", "ETag: \"one\"\r\n", b""),
-        _ => reply(out, "200 OK", "ETag: \"one\"\r\n", MANIFEST),
-    });
-    let http = Http::new(quick()).unwrap();
-    let first = http.send(&Request::get(server.at("/")), &Anonymous).unwrap();
-    assert_eq!(first.body.as_deref(), Some(MANIFEST));
-    let etag = first.etag().map(str::to_owned);
-    let second = http.send(&Request { etag, ..Request::get(server.at("/")) }, &Anonymous).unwrap();
-    assert_eq!(second.body, None);
+fn nothing_is_asked_for_by_its_entity_tag_because_nothing_is_kept() {
+    let server = in_turn(&[("200 OK", "ETag: \"one\"\r\n")]);
+    assert_eq!((get(&server.at("/a")).unwrap(), get(&server.at("/a")).unwrap()), (MANIFEST.into(), MANIFEST.into()));
+    assert!(server.seen().iter().all(|asked| asked.header("if-none-match").is_none()));
 }
 
 #[test]
@@ -207,7 +210,7 @@ fn a_server_that_asks_for_patience_gets_it_within_reason() {
 
 #[test]
 fn a_silent_server_is_not_waited_for() {
-    let settings = || Settings { idle: Duration::from_millis(200), timeout: Duration::from_millis(300), ..quick() };
+    let settings = || Settings { idle: Duration::from_millis(200), ..quick() };
     let server = Server::start(|_, _| {
         std::thread::sleep(Duration::from_secs(2));
         Ok(())
@@ -230,12 +233,7 @@ fn a_silent_server_is_not_waited_for() {
 fn a_server_that_drips_is_ended_at_the_deadline() {
     let server = Server::start(|_, out| {
         out.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")?;
-        for _ in 0..1000 {
-            out.write_all(b"x")?;
-            out.flush()?;
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        Ok(())
+        drip(out)
     });
     let settings = Settings { timeout: Duration::from_secs(1), ..quick() };
     let before = Instant::now();
@@ -243,6 +241,40 @@ fn a_server_that_drips_is_ended_at_the_deadline() {
     assert!(error.ends_with(" of 1000 bytes: not complete in 1 s"), "{error}");
     assert!(before.elapsed() < Duration::from_secs(2));
     assert_eq!(server.seen().len(), 1);
+}
+
+#[test]
+fn an_error_whose_answer_drips_is_ended_at_the_deadline() {
+    for status in ["404 Not Found", "503 Service Unavailable", "401 Unauthorized"] {
+        let server = Server::start(move |_, out| {
+            write!(out, "HTTP/1.1 {status}\r\nContent-Length: 1000\r\n\r\n")?;
+            drip(out)
+        });
+        let settings = Settings { timeout: Duration::from_secs(1), ..quick() };
+        let before = Instant::now();
+        let error = get_with(settings, &server.at("/a"), &Anonymous).unwrap_err().to_string();
+        assert!(error.contains(&format!("the server answered {status}")), "{error}");
+        assert!(before.elapsed() < Duration::from_secs(2), "{status}");
+    }
+}
+
+#[test]
+fn redirects_and_headers_that_come_late_are_ended_at_the_deadline() {
+    let server = Server::start(|asked, out| {
+        if asked.path() == "/headers" {
+            out.write_all(b"HTTP/1.1 200 OK\r\nX-Long: ")?;
+            return drip(out);
+        }
+        std::thread::sleep(Duration::from_millis(400));
+        reply(out, "302 Found", &format!("Location: {}x\r\n", asked.path()), b"")
+    });
+    for path in ["/headers", "/redirect"] {
+        let settings = Settings { timeout: Duration::from_secs(1), ..quick() };
+        let before = Instant::now();
+        let error = get_with(settings, &server.at(path), &Anonymous).unwrap_err().to_string();
+        assert!(error.contains(": no answer in time: "), "{error}");
+        assert!(before.elapsed() < Duration::from_secs(2), "{path}");
+    }
 }
 
 #[test]
@@ -379,7 +411,7 @@ fn one_client_serves_several_threads() {
     let bodies: Vec<Vec<u8>> = std::thread::scope(|scope| {
         let ask = |at: usize| {
             let (http, url) = (&http, server.at(&format!("/{at}")));
-            scope.spawn(move || http.send(&Request::get(url), &Anonymous).unwrap().into_body())
+            scope.spawn(move || http.send(&Request::get(url), &Anonymous).unwrap().body)
         };
         let threads: Vec<_> = (0..8).map(ask).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()

@@ -132,7 +132,7 @@ impl<'a> Registries<'a> {
         else {
             return Vec::new();
         };
-        let list: Value = serde_json::from_slice(&answer.into_body()).unwrap_or_default();
+        let list: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         let tags = list.get("tags").and_then(Value::as_array).into_iter().flatten();
         tags.filter_map(Value::as_str).map(str::to_owned).collect()
     }
@@ -155,7 +155,7 @@ impl<'a> Registries<'a> {
         let answer = self.send(&request(Method::GET, reference, which), reference)?;
         let named = named_digest(&answer);
         let (address, served_as) = (shown(&answer.url), answer.media_type());
-        let body = answer.into_body();
+        let body = answer.body;
         let content: Value = serde_json::from_slice(&body).unwrap_or_default();
         if content.get("schemaVersion").is_none() {
             let what = not_manifest(&body).map_or_else(|| "something else".to_owned(), |what| what.to_string());
@@ -219,7 +219,7 @@ impl<'a> Registries<'a> {
                 }
                 let request = token_request(realm, service.as_deref(), &scope, login, reference.registry());
                 let answer = self.http.send(&request, &Anonymous)?;
-                token(&answer.into_body()).ok_or_else(|| other("its token service gave no token"))
+                token(&answer.body).ok_or_else(|| other("its token service gave no token"))
             }
             (Some(Challenge::Basic), Some(Login::Password(user, password))) => {
                 let credential = Credential::basic(&user, &password, &log_in(reference.registry()));
