@@ -60,13 +60,13 @@ unpack_docker_registry() (
     ln -sf ../docker-registry/usr/bin/docker-registry "$peers/bin/docker-registry"
 )
 
-[ $# -gt 0 ] || set -- kubectl git openssl docker-registry skopeo strace
+[ $# -gt 0 ] || set -- kubectl git openssl docker-registry skopeo strace chromium
 for peer; do
     command -v "$peer" >/dev/null && continue
     case $peer in
     kubectl) install_kubectl ;;
     docker-registry) with_apt docker-registry unpack_docker_registry ;;
-    buildah | git | openssl | skopeo | strace) install_package "$peer" ;;
-    *) fail "no peer is called '$peer'; there are: kubectl git openssl docker-registry skopeo strace buildah" ;;
+    buildah | chromium | git | openssl | skopeo | strace) install_package "$peer" ;;
+    *) fail "no peer is called '$peer'; there are: kubectl git openssl docker-registry skopeo strace buildah chromium" ;;
     esac
 done

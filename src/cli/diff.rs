@@ -17,9 +17,11 @@ use crate::layer::overlay as layers;
 use crate::layer::plan::Plan;
 use crate::layer::root::Root;
 use crate::report::comparison::{Comparison, comparison_json, comparison_text};
-use crate::report::{Owned, unified};
+use crate::report::page::{PageDocument, html};
+use crate::report::{OverlayReport, Owned, Report, unified};
 use crate::subject::Subject;
 use crate::verify::overlay::{self, Touch};
+use crate::verify::{against, page};
 
 /// Show an overlay's result against upstream, each hunk under its patch's name, or what is between any two manifests
 ///
@@ -31,6 +33,10 @@ use crate::verify::overlay::{self, Touch};
 Examples:
   overlay diff overlays/lab                        what the overlay changes
   overlay diff overlays/lab --color always | less -R
+  overlay diff overlays/lab --format html > lab.html
+                                                   a page for people: each departure beside its reason
+  overlay diff overlays/lab --format html --against old.yaml > old.html
+                                                   and in a third column what no patch explains
   overlay diff base/net old.yaml                   what a copy has otherwise than upstream
   overlay diff overlays/lab overlays/prod          what two overlays make otherwise
   helm template x | overlay diff - overlays/lab --format json
@@ -43,12 +49,18 @@ pub struct DiffArgs {
     /// What A is compared with: the folder of a base or of an overlay, or a file; `-` is standard input
     #[arg(value_name = "B")]
     pub other: Option<PathBuf>,
-    /// The form of the comparison of two
-    #[arg(long, value_enum, default_value_t, requires = "other")]
+    /// The form of what is shown: `json` of two, `html` of one overlay
+    #[arg(long, value_enum, default_value_t)]
     pub format: DiffFormat,
+    /// Show this file in a third column of the page, and what of it no patch explains; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "other")]
+    pub against: Option<PathBuf>,
+    /// Leave out what a server writes into objects: status, bookkeeping, defaults that the base does not set
+    #[arg(long, requires = "against")]
+    pub live: bool,
 }
 
-/// A form of a comparison.
+/// A form of what is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum DiffFormat {
     /// For people
@@ -56,14 +68,59 @@ pub enum DiffFormat {
     Text,
     /// For programs: overlay/diff/v1
     Json,
+    /// For people: one page that needs nothing but itself
+    Html,
 }
 
 /// Prints how an overlay's result differs from its bases, or one manifest from another.
 pub fn run(args: &DiffArgs, context: &mut Context) -> Result<End, Failure> {
-    match &args.other {
-        Some(other) => between(&args.overlay, other, args.format, context),
-        None => patched(&args.overlay, context),
+    match (&args.other, args.format) {
+        (Some(_), DiffFormat::Html) => Err(Failure::Usage("--format html shows one overlay")),
+        (Some(other), format) => between(&args.overlay, other, format, context),
+        (None, DiffFormat::Json) => Err(Failure::Usage("--format json compares two; of one, see verify --format json")),
+        (None, DiffFormat::Html) => page(args, context),
+        (None, DiffFormat::Text) if args.against.is_some() => Err(Failure::Usage("--against goes with --format html")),
+        (None, DiffFormat::Text) => patched(&args.overlay, context),
     }
+}
+
+/// Builds, verifies, and prints all of it as a page. Where there is no result to show, the page says why. It ends as
+/// `verify` does.
+fn page(args: &DiffArgs, context: &mut Context) -> Result<End, Failure> {
+    let current = context.current()?;
+    let root = Root::find(&args.overlay, context.root.as_deref(), &current)?;
+    let file = args.against.as_ref().map(|file| context.input(file)).transpose()?;
+    let mut findings = Findings::new();
+    let file = match file {
+        None => None,
+        Some(Ok(file)) => Some(file),
+        Some(Err(finding)) => {
+            context.terminal.findings(&[*finding]);
+            return Ok(End::CouldNotRun);
+        }
+    };
+    let Some(subject) = Subject::open(&root, &args.overlay, &mut findings) else {
+        let report = Report::new(vec![super::verify::unopened(&args.overlay, findings)], false);
+        return print_page(&report, &[], context);
+    };
+    let built = subject.build(&mut findings);
+    let overlay = super::verify::as_overlay(&subject, context.today());
+    let against = file.as_ref().map(|file| page::Against { file, live: args.live });
+    let documents = built.as_ref().and_then(|built| page::documents(&overlay, &built.text, against));
+    let text = built.as_ref().map(|built| built.text.as_str());
+    let report = match against {
+        Some(against) => against::report(&overlay, against.file, against.live, findings),
+        None => overlay::report(&overlay, text, findings),
+    };
+    let report = OverlayReport { unbuilt: documents.is_none(), ..report };
+    print_page(&Report::new(vec![report], false), &documents.unwrap_or_default(), context)
+}
+
+fn print_page(report: &Report, documents: &[PageDocument], context: &mut Context) -> Result<End, Failure> {
+    for overlay in &report.overlays {
+        context.terminal.product(html(overlay, documents).as_bytes())?;
+    }
+    Ok(End::of(report.overlays.iter().flat_map(|overlay| &overlay.findings), false))
 }
 
 /// Builds, and prints how the result differs from the bases.
@@ -110,8 +167,8 @@ fn between(before: &Path, after: &Path, format: DiffFormat, context: &mut Contex
     let documents = Compared::new(&old, &new).documents();
     let comparison = Comparison::new(&*before.name, &*after.name, documents);
     let text = match format {
-        DiffFormat::Text => comparison_text(&comparison, context.terminal.product_dress()),
         DiffFormat::Json => comparison_json(&comparison),
+        DiffFormat::Text | DiffFormat::Html => comparison_text(&comparison, context.terminal.product_dress()),
     };
     context.terminal.product(text.as_bytes())?;
     Ok(if comparison.equal { End::Clean } else { End::Wrong })

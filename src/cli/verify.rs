@@ -226,7 +226,7 @@ fn against(
     }
 }
 
-fn unopened(folder: &Path, findings: Findings) -> OverlayReport {
+pub(super) fn unopened(folder: &Path, findings: Findings) -> OverlayReport {
     let path = folder.display().to_string();
     OverlayReport { name: path.clone(), path, findings: findings.into_vec(), ..OverlayReport::default() }
 }

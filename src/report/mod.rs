@@ -9,6 +9,7 @@ mod explain;
 mod github;
 pub mod image;
 mod json;
+pub mod page;
 mod paint;
 mod sarif;
 mod text;
@@ -183,6 +184,18 @@ pub struct BaseReport {
     pub source: String,
     /// How it stands to its lock.
     pub state: BaseState,
+    /// Its vendored files, where they are as the lock says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<BaseFile>,
+}
+
+/// A vendored file.
+#[derive(Clone, Debug, Serialize)]
+pub struct BaseFile {
+    /// Its name in the base's folder.
+    pub file: String,
+    /// The sha256 of its bytes, in hexadecimal.
+    pub sha256: String,
 }
 
 /// How a vendored base stands to its lock.

@@ -18,6 +18,7 @@ pub(super) fn report() -> Report {
                 path: "base/net".into(),
                 source: "example/net-agent at 0123456789ab".into(),
                 state: BaseState::AsLocked,
+                files: vec![BaseFile { file: "net.yaml".into(), sha256: "0".repeat(64) }],
             }],
             documents: Documents {
                 kept: vec!["ConfigMap/kube-system/net-config".into(), "Deployment.apps/web".into()],

@@ -28,14 +28,109 @@ pub fn report(overlay: &Overlay<'_>, file: &Arc<Source>, live: bool, mut finding
     let base = reading::base(overlay.plan, &mut findings);
     let held = manifest::read(file, &mut findings);
     if let Some(held) = held.filter(|_| !findings.has_errors()) {
-        let opens = !targets_a_list(overlay, &base);
-        let held = if opens { manifest::flatten(held) } else { held };
-        let parts = if opens { open(&base) } else { base.iter().map(Part::whole).collect() };
+        let sides = Sides::new(overlay, &base, held);
         let mut prover = Prover { overlay, base: &base, result: &[], findings: &mut findings };
-        Holder { prover: &mut prover, parts: &parts, held: &held, file, live }.hold(&mut out, opens);
+        let claims = sides.claims(&prover);
+        let documents = sides.proof(&claims).documents;
+        let mut holder = Holder { prover: &mut prover, parts: &sides.parts, held: &sides.held, file, live };
+        for document in &documents {
+            holder.document(document, &claims, &mut out);
+        }
     }
     out.findings = findings.into_vec();
     out
+}
+
+/// What a file says of one document.
+pub(super) struct Held {
+    /// The document's index in the base; `None` where the base lacks it.
+    pub(super) base: Option<usize>,
+    /// The way from the base's document to the one that is meant: none, or `items` and an index.
+    pub(super) prefix: Vec<String>,
+    /// What it is called.
+    pub(super) resource: String,
+    /// What the file has; `None` where it lacks the document.
+    pub(super) entry: Option<Entry>,
+    /// What a patch, by its number, explains.
+    pub(super) explained: Vec<(usize, Difference, report::Departure)>,
+    /// What no patch explains.
+    pub(super) undocumented: Vec<(Difference, report::Departure)>,
+    /// What a patch, by its number, claims and the file lacks.
+    pub(super) missing: Vec<(usize, report::Departure)>,
+}
+
+/// The same as data, for whoever shows the file's text. `None` where the file cannot be read.
+pub(super) fn held(
+    overlay: &Overlay<'_>,
+    base: &[BaseDocument<'_>],
+    file: &Arc<Source>,
+    live: bool,
+) -> Option<Vec<Held>> {
+    let findings = &mut Findings::new();
+    let sides = Sides::new(overlay, base, manifest::read(file, findings)?);
+    let claims = sides.claims(&Prover { overlay, base, result: &[], findings });
+    let documents = sides.proof(&claims).documents;
+    Some(documents.iter().filter_map(|document| sides.held(document, &claims, live)).collect())
+}
+
+/// A base and a file from elsewhere, opened alike.
+struct Sides<'a> {
+    base: &'a [BaseDocument<'a>],
+    parts: Vec<Part<'a>>,
+    held: Vec<Entry>,
+    /// Whether Lists were opened.
+    opened: bool,
+}
+
+impl<'a> Sides<'a> {
+    fn new(overlay: &Overlay<'_>, base: &'a [BaseDocument<'a>], held: Vec<Entry>) -> Sides<'a> {
+        let opened = !targets_a_list(overlay, base);
+        let held = if opened { manifest::flatten(held) } else { held };
+        let parts = if opened { open(base) } else { base.iter().map(Part::whole).collect() };
+        Sides { base, parts, held, opened }
+    }
+
+    fn claims(&self, prover: &Prover<'_>) -> Vec<Claim> {
+        let plan = prover.overlay.plan;
+        if self.opened {
+            claims(plan, &|scope, target| hits(&self.parts, scope, target))
+        } else {
+            claims(plan, &|scope, target| reading::hits(self.base, scope, target))
+        }
+    }
+
+    fn proof(&self, claims: &[Claim]) -> Proof {
+        let of = |identity: &Identity, value| Document { identity: identity.clone(), value };
+        let base: Vec<Document<'_>> = self.parts.iter().map(|part| of(&part.identity, part.value)).collect();
+        let held: Vec<Document<'_>> = self.held.iter().map(|entry| of(&entry.identity, &entry.value)).collect();
+        attribute(&base, claims, &held)
+    }
+
+    fn held(&self, document: &DocumentProof, claims: &[Claim], live: bool) -> Option<Held> {
+        let part = document.before.and_then(|index| self.parts.get(index));
+        let entry = document.after.and_then(|index| self.held.get(index));
+        let identity = part.map(|p| &p.identity).or(entry.map(|e| &e.identity))?;
+        let resource = identity.to_string();
+        let told = |difference: &Difference| report::Departure::new(&resource, difference, None);
+        let written = entry.filter(|_| live && part.is_some());
+        let is_servers =
+            |difference: &Difference| written.is_some_and(|e| live::is_servers(identity, difference, &e.value));
+        let undocumented = document.undocumented.iter().map(|odd| &odd.difference).filter(|d| !is_servers(d));
+        let missing = document.missing.iter();
+        let explained = document.departures.iter().filter_map(|departure| {
+            let difference = &departure.difference;
+            Some((claims.get(departure.claim)?.patch, difference.clone(), told(difference)))
+        });
+        Some(Held {
+            base: part.and_then(|part| self.base.iter().position(|b| b.planned == part.document.planned)),
+            prefix: part.map(|part| part.prefix.clone()).unwrap_or_default(),
+            entry: entry.cloned(),
+            explained: explained.collect(),
+            undocumented: undocumented.map(|difference| (difference.clone(), told(difference))).collect(),
+            missing: missing.filter_map(|m| Some((claims.get(m.claim)?.patch, told(&m.difference)))).collect(),
+            resource,
+        })
+    }
 }
 
 /// Whether a patch means a List as a whole: then Lists stay Lists.
@@ -102,22 +197,6 @@ struct Holder<'h, 'a> {
 }
 
 impl Holder<'_, '_> {
-    fn hold(&mut self, out: &mut OverlayReport, opened: bool) {
-        let of = |identity: &Identity, value| Document { identity: identity.clone(), value };
-        let base: Vec<Document<'_>> = self.parts.iter().map(|part| of(&part.identity, part.value)).collect();
-        let held: Vec<Document<'_>> = self.held.iter().map(|entry| of(&entry.identity, &entry.value)).collect();
-        let plan = self.prover.overlay.plan;
-        let claims = if opened {
-            claims(plan, &|scope, target| hits(self.parts, scope, target))
-        } else {
-            claims(plan, &|scope, target| reading::hits(self.prover.base, scope, target))
-        };
-        let Proof { documents, .. } = attribute(&base, &claims, &held);
-        for document in &documents {
-            self.document(document, &claims, out);
-        }
-    }
-
     fn document(&mut self, document: &DocumentProof, claims: &[Claim], out: &mut OverlayReport) {
         let part = document.before.and_then(|index| self.parts.get(index));
         let entry = document.after.and_then(|index| self.held.get(index));

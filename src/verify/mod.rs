@@ -8,6 +8,7 @@
 //! | `inner` | the same for the lines of an embedded text |
 //! | [`overlay`] | all of it for one overlay, as a report |
 //! | [`against`] | what is said of a file from elsewhere, held against an overlay |
+//! | [`page`] | base, result and a file side by side, with the lines of each departure |
 //! | [`rendered`] | the committed result, held against the build |
 //! | [`online`] | what registries say of the images that a result pins |
 //!
@@ -26,6 +27,7 @@ mod inner;
 mod live;
 pub mod online;
 pub mod overlay;
+pub mod page;
 mod patches;
 mod reading;
 mod release;

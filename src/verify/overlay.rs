@@ -176,7 +176,12 @@ fn base_report(base: &Base, vendored: Option<&Vec<check::VendoredFile>>) -> Base
             base.files.iter().filter_map(|f| base.origin.address(f)).collect::<Vec<_>>().join(", ")
         }
     };
-    BaseReport { name: base.name.value.clone(), path: base.folder.name.clone(), source, state }
+    let file = |file: &check::VendoredFile| report::BaseFile {
+        file: file.locked.vendored.name.clone(),
+        sha256: file.locked.vendored.sha256.clone(),
+    };
+    let files = vendored.into_iter().flatten().map(file).collect();
+    BaseReport { name: base.name.value.clone(), path: base.folder.name.clone(), source, state, files }
 }
 
 fn handed_over(stream: &Source) -> BaseReport {
@@ -323,7 +328,7 @@ impl Prover<'_> {
         Some(Writer { place, patch: None, unpins: false })
     }
 
-    fn attribute(&self, claims: &[Claim]) -> Proof {
+    pub(super) fn attribute(&self, claims: &[Claim]) -> Proof {
         let base: Vec<Document<'_>> =
             self.base.iter().map(|d| Document { identity: d.identity.clone(), value: &d.loaded.value }).collect();
         let result: Vec<Document<'_>> =
@@ -331,14 +336,14 @@ impl Prover<'_> {
         attribute(&base, claims, &result)
     }
 
-    fn name(&self, before: Option<usize>, after: Option<usize>) -> String {
+    pub(super) fn name(&self, before: Option<usize>, after: Option<usize>) -> String {
         let base = before.and_then(|i| self.base.get(i)).map(|d| &d.identity);
         let identity = base.or_else(|| after.and_then(|i| self.result.get(i)).map(|d| &d.identity));
         identity.map(ToString::to_string).unwrap_or_default()
     }
 
     /// What the patches claim, target by target.
-    fn claims(&self) -> Vec<Claim> {
+    pub(super) fn claims(&self) -> Vec<Claim> {
         claims(self.overlay.plan, &|scope, target| reading::hits(self.base, scope, target))
     }
 
@@ -411,7 +416,7 @@ impl Prover<'_> {
 
     /// The lines of a difference, in bytes of the whole base and of the whole result. `starts` says where the plan's
     /// documents begin in the base. A claim that replaces something has all the lines of that, however small the difference.
-    fn extents(
+    pub(super) fn extents(
         &self,
         starts: &[usize],
         document: &DocumentProof,

@@ -1,0 +1,159 @@
+use serde_json::json;
+
+use super::*;
+use crate::report::{Against, Missing, sample};
+
+fn text(text: &str) -> PageText {
+    PageText { text: text.to_owned(), first_line: Some(1) }
+}
+
+fn mark(owner: Option<usize>, path: &str, upstream: Range<usize>, result: Range<usize>) -> Mark {
+    let departure = Departure {
+        resource: "A/a".into(),
+        path: path.into(),
+        within: None,
+        change: ChangeKind::Replace,
+        before: Some(json!(1)),
+        after: Some(json!(2)),
+        note: None,
+    };
+    Mark { patch: owner, lacking: false, departure, upstream: vec![upstream], result: vec![result], file: Vec::new() }
+}
+
+fn document(marks: Vec<Mark>) -> PageDocument {
+    let lines = |changed: &str| format!("kind: A\nx: {changed}\n{}", "same\n".repeat(20));
+    PageDocument {
+        resource: "A/a".into(),
+        upstream: Some(text(&lines("1"))),
+        result: Some(text(&lines("2"))),
+        file: None,
+        marks,
+    }
+}
+
+fn rows(document: &PageDocument) -> Vec<rows::Row> {
+    rows::Sides::new(document, document.file.is_some()).rows
+}
+
+#[test]
+fn lines_stand_beside_their_fellows() {
+    let row = |upstream, result, file| rows::Row { upstream, result, file, marks: Vec::new() };
+    let mut page =
+        PageDocument { upstream: Some(text("a\nb\nc\n")), result: Some(text("a\nx\ny\nc")), ..document(Vec::new()) };
+    let wanted = [
+        row(Some(0), Some(0), None),
+        row(Some(1), Some(1), None),
+        row(None, Some(2), None),
+        row(Some(2), Some(3), None),
+    ];
+    assert_eq!(rows(&page), wanted);
+    page.result = Some(text("a\nc\n"));
+    page.file = Some(text("a\nb\nc\nd\n"));
+    let wanted = [
+        row(Some(0), Some(0), Some(0)),
+        row(Some(1), None, Some(1)),
+        row(Some(2), Some(1), Some(2)),
+        row(None, None, Some(3)),
+    ];
+    assert_eq!(rows(&page), wanted, "what the file kept stands beside upstream's line");
+    page.upstream = None;
+    page.result = None;
+    assert_eq!(rows(&page).len(), 4);
+}
+
+#[test]
+fn every_departure_has_a_row_and_what_it_changes_beside_it_too() {
+    let marks = |document: &PageDocument| -> Vec<Vec<usize>> { rows(document).into_iter().map(|r| r.marks).collect() };
+    let page = document(vec![mark(Some(0), "/x", 8..13, 8..13), mark(Some(1), "/nowhere", 0..0, 0..0)]);
+    assert_eq!(marks(&page)[..3], [vec![1], vec![0], vec![]]);
+    let page = PageDocument {
+        upstream: Some(text("a: 1\n")),
+        result: Some(text("a: 1,\nb: 2\n")),
+        ..document(vec![mark(Some(0), "/b", 0..0, 6..11)])
+    };
+    assert_eq!(marks(&page), [vec![0], vec![0]]);
+}
+
+#[test]
+fn unchanged_stretches_are_folded_and_each_card_stands_beside_its_lines() {
+    let overlay = &sample::report().overlays[0];
+    let page = html(overlay, &[document(vec![mark(Some(0), "/x", 8..13, 8..13)])]);
+    assert!(page.contains("<summary>17 unchanged lines</summary>"), "{page}");
+    assert!(page.contains(r#"data-of="bindir-1""#) && page.contains(r#"id="bindir-1""#), "{page}");
+    for told in
+        ["Tell the agent where the plugins are", "2026-08-24", "2027-02-24", "https://example.org/net-agent/issues/7"]
+    {
+        assert!(page.contains(told), "no {told}");
+    }
+    assert!(page.contains("<del>x: <b>1</b></del>") && page.contains("<ins>x: <b>2</b></ins>"), "{page}");
+}
+
+#[test]
+fn the_head_answers_at_a_glance() {
+    let mut overlay = sample::report().overlays.remove(0);
+    let page = html(&overlay, &[]);
+    for told in [
+        "4 departures under 2 patches",
+        "2 of 3 documents",
+        "example/net-agent at 0123456789ab",
+        "hash as locked",
+        "1 undocumented",
+        "no review due",
+    ] {
+        assert!(page.contains(told), "no {told} in {page}");
+    }
+    let departure = overlay.undocumented[0].clone();
+    let missing = vec![Missing { patch: "pin".into(), departure }];
+    let against = Against { file: "old.yaml".into(), missing, lacks: Vec::new(), adds: Vec::new() };
+    overlay.against = Some(against);
+    let page = html(&overlay, &[]);
+    assert!(
+        page.contains("1 unexplained departure in old.yaml") && page.contains("lacks 1 claimed departure"),
+        "{page}"
+    );
+}
+
+#[test]
+fn nothing_of_a_file_is_markup() {
+    let evil = "</style></script><script>alert(1)</script><img src=x onerror=alert(1)>\"'\u{202e}";
+    let mut overlay = sample::report().overlays.remove(0);
+    overlay.name = evil.into();
+    overlay.description = evil.into();
+    overlay.patches[0] = PatchReport {
+        name: evil.into(),
+        summary: evil.into(),
+        why: evil.into(),
+        evidence: vec![evil.into(), "javascript:alert(1)".into(), format!("https://example.org/{evil}")],
+        upstream: Some("javascript:alert(1)".into()),
+        ..overlay.patches[0].clone()
+    };
+    let mut marked = mark(Some(0), evil, 0..8, 0..8);
+    marked.departure.note = Some(evil.into());
+    marked.departure.within = Some(evil.into());
+    marked.departure.after = Some(json!(evil));
+    let page = PageDocument {
+        resource: evil.into(),
+        upstream: Some(text(evil)),
+        result: Some(text(&format!("{evil}x"))),
+        ..document(vec![marked])
+    };
+    let page = html(&overlay, &[page]);
+    let own = page.matches("<script>").count();
+    assert_eq!((own, page.matches("</script>").count(), page.matches("</style>").count()), (1, 1, 1), "{page}");
+    assert!(!page.contains("<img") && !page.contains("href=\"javascript") && !page.contains('\u{202e}'));
+    assert!(page.contains(r#"id="patch.1-1""#), "a name that is no anchor does not become one");
+}
+
+#[test]
+fn the_page_names_the_hashes_of_all_that_it_runs() {
+    let page = html(&sample::report().overlays[0], &[]);
+    let between = |start: &str, end: &str| page.split_once(start).unwrap().1.split_once(end).unwrap().0;
+    for (tag, directive) in [("style", "style-src"), ("script", "script-src")] {
+        let inside = between(&format!("<{tag}>"), &format!("</{tag}>"));
+        let hash = STANDARD.encode(Sha256::digest(inside.as_bytes()));
+        assert!(page.contains(&format!("{directive} &#39;sha256-{hash}&#39;")), "{directive} {hash}");
+    }
+    assert!(
+        !page.contains(" style=\"") && !page.contains(" src=") && !page.contains("@import") && !page.contains("url(")
+    );
+}

@@ -1,0 +1,280 @@
+//! A result beside its base, document by document, with the lines of each departure: what a page shows.
+//!
+//! Whose a departure is was proven by `attribute`; here it is only looked up where it stands.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::against::{self, Held};
+use super::attribute::DocumentProof;
+use super::extent::Extents;
+use super::overlay::{Overlay, Prover};
+use super::reading;
+use crate::config::Findings;
+use crate::diag::Source;
+use crate::diff::{Difference, Path, Step};
+use crate::layer::manifest::Entry;
+use crate::report::Departure;
+use crate::report::page::{Mark, PageDocument, PageText};
+use crate::yaml::load;
+use crate::yaml::spell::{self, Layout};
+use crate::yaml::tree::{Style, Tree};
+
+/// A file that is held against an overlay.
+#[derive(Clone, Copy, Debug)]
+pub struct Against<'a> {
+    /// The file.
+    pub file: &'a Arc<Source>,
+    /// Whether what a server writes into objects is left out.
+    pub live: bool,
+}
+
+/// The documents of an overlay, those of the base first, in order. `None` where the result or the file cannot be read.
+pub fn documents(overlay: &Overlay<'_>, result: &str, against: Option<Against<'_>>) -> Option<Vec<PageDocument>> {
+    let findings = &mut Findings::new();
+    let base = reading::base(overlay.plan, findings);
+    let source = Source::new(format!("the result of {}", overlay.folder), result);
+    let documents = reading::result(&source, &base, findings)?;
+    let prover = Prover { overlay, base: &base, result: &documents, findings };
+    let claims = prover.claims();
+    let proof = prover.attribute(&claims);
+    let (_, starts) = overlay.plan.unpatched();
+    let shower = Shower { prover: &prover, starts: &starts };
+    let mut pages: Vec<PageDocument> =
+        proof.documents.iter().map(|document| shower.document(document, &claims, &source)).collect();
+    if let Some(against) = against {
+        let held = against::held(overlay, &base, against.file, against.live)?;
+        let of = |base: usize| proof.documents.iter().position(|document| document.before == Some(base));
+        for held in &held {
+            hold(held, held.base.and_then(of), against.file, &mut pages);
+        }
+    }
+    Some(pages)
+}
+
+struct Shower<'s, 'a> {
+    prover: &'s Prover<'a>,
+    starts: &'s [usize],
+}
+
+impl Shower<'_, '_> {
+    fn document(&self, document: &DocumentProof, claims: &[super::claims::Claim], result: &Source) -> PageDocument {
+        let old = document.before.and_then(|index| self.prover.base.get(index));
+        let new = document.after.and_then(|index| self.prover.result.get(index));
+        let resource = self.prover.name(document.before, document.after);
+        let mut marks = Vec::new();
+        for departure in &document.departures {
+            let Some(claim) = claims.get(departure.claim) else { continue };
+            let note = self.prover.operation(claim).and_then(|(_, o)| o?.note.as_ref()).map(|n| n.value.clone());
+            let told = Departure::new(&resource, &departure.difference, note);
+            marks.push(self.mark(document, &departure.difference, told, Some(claim.patch)));
+        }
+        for odd in &document.undocumented {
+            let told = Departure::new(&resource, &odd.difference, None);
+            marks.push(self.mark(document, &odd.difference, told, None));
+        }
+        PageDocument {
+            resource,
+            upstream: old.map(|old| PageText {
+                text: old.text.to_owned(),
+                first_line: Some(old.source.line_column(old.start).0),
+            }),
+            result: new
+                .map(|new| PageText { text: new.text.clone(), first_line: Some(result.line_column(new.start).0) }),
+            file: None,
+            marks,
+        }
+    }
+
+    fn mark(
+        &self,
+        document: &DocumentProof,
+        difference: &Difference,
+        departure: Departure,
+        patch: Option<usize>,
+    ) -> Mark {
+        let Extents { before, after, .. } = self.prover.extents(self.starts, document, difference, None);
+        let old = document.before.and_then(|index| self.prover.base.get(index));
+        let new = document.after.and_then(|index| self.prover.result.get(index));
+        let start = old.and_then(|old| self.starts.get(old.planned)).copied().unwrap_or_default();
+        let mut upstream = shifted(before, start);
+        let mut result = shifted(after, new.map_or(0, |new| new.start));
+        if difference.within.is_some() {
+            if let Some(lines) = old.and_then(|old| inner(difference, &old.tree, old.text, |i| i.before)) {
+                upstream = lines;
+            }
+            if let Some(lines) = new.and_then(|new| inner(difference, &new.tree, &new.text, |i| i.after)) {
+                result = lines;
+            }
+        }
+        if let (None, Some(new)) = (old, new) {
+            let whole = 0..new.text.len();
+            result = vec![whole];
+        }
+        Mark { patch, lacking: false, departure, upstream, result, file: Vec::new() }
+    }
+}
+
+fn shifted(lines: Vec<Range<usize>>, start: usize) -> Vec<Range<usize>> {
+    lines.into_iter().map(|line| line.start.saturating_sub(start)..line.end.saturating_sub(start)).collect()
+}
+
+/// The lines of a difference in a text that a document holds as a literal, whose lines are lines of the document; none
+/// where the difference is no part of this side. `None` where the text is written in another way, or is not YAML.
+fn inner(
+    difference: &Difference,
+    tree: &Tree,
+    text: &str,
+    index: impl Fn(&crate::diff::Item) -> Option<usize> + Copy,
+) -> Option<Vec<Range<usize>>> {
+    let within = difference.within.as_ref()?;
+    let node = tree.node(load::find(tree, &leads(&within.path, index)?)?);
+    let (Some(Style::Literal), Some(inside)) = (node.style(), node.text()) else { return None };
+    let inner = Tree::parse(inside).ok()?;
+    let Some(path) = leads(&difference.path, index) else { return Some(Vec::new()) };
+    let Some(entry) = entry_of(&inner, &path) else { return Some(Vec::new()) };
+    let line_of = |at: usize| inside.get(..at).map_or(0, |before| before.matches('\n').count());
+    let first = text.get(..node.span.start)?.matches('\n').count() + 1;
+    let lines = first + line_of(entry.start)..first + line_of(entry.end.saturating_sub(1).max(entry.start)) + 1;
+    let bytes = line_start(text, lines.start)..line_start(text, lines.end);
+    Some(vec![bytes])
+}
+
+/// The byte at which a line begins, by its number from 0.
+fn line_start(text: &str, line: usize) -> usize {
+    match line.checked_sub(1) {
+        None => 0,
+        Some(breaks) => memchr::memchr_iter(b'\n', text.as_bytes()).nth(breaks).map_or(text.len(), |at| at + 1),
+    }
+}
+
+/// The way to a place on one side; `None` where that side does not have it.
+fn leads(path: &Path, index: impl Fn(&crate::diff::Item) -> Option<usize>) -> Option<Vec<String>> {
+    let at = |step: &Step| match step {
+        Step::Key(key) => Some(key.clone()),
+        Step::Item(item) => index(item).map(|index| index.to_string()),
+    };
+    path.steps().into_iter().map(at).collect()
+}
+
+/// The bytes of what stands at a path, from its key to its end.
+fn entry_of(tree: &Tree, path: &[String]) -> Option<Range<usize>> {
+    let node = tree.node(load::find(tree, path)?).full();
+    let place = crate::layer::manifest::place_in(tree, path)?;
+    Some(place.start.min(node.start)..node.end.max(place.end))
+}
+
+const LAYOUT: Layout = Layout { step: 2, indent_lists: false };
+
+/// Adds what a file says of a document: to the document's page, or as a page of its own where the base has none.
+fn hold(held: &Held, at: Option<usize>, file: &Source, pages: &mut Vec<PageDocument>) {
+    let at = at.filter(|at| pages.get(*at).is_some_and(|page| page.file.is_none())).unwrap_or_else(|| {
+        let resource = held.resource.clone();
+        pages.push(PageDocument { resource, upstream: None, result: None, file: None, marks: Vec::new() });
+        pages.len() - 1
+    });
+    let Some(page) = pages.get_mut(at) else { return };
+    let written = held.entry.as_ref().map(|entry| Written::new(entry, file, page));
+    let upstream = page.upstream.as_ref().and_then(|text| Tree::parse(&text.text).ok());
+    let in_file = |difference: &Difference| {
+        let written = written.as_ref()?;
+        lines_at(written.tree.as_ref()?, &written.text, &leads(place(difference), |item| item.after)?)
+    };
+    for (difference, departure) in &held.undocumented {
+        let old = upstream.as_ref().zip(page.upstream.as_ref()).and_then(|(tree, text)| {
+            let path = leads(place(difference), |item| item.before)?;
+            lines_at(tree, &text.text, &[held.prefix.clone(), path].concat())
+        });
+        page.marks.push(Mark {
+            patch: None,
+            lacking: false,
+            departure: departure.clone(),
+            upstream: old.into_iter().collect(),
+            result: Vec::new(),
+            file: in_file(difference).into_iter().collect(),
+        });
+    }
+    for mark in &mut page.marks {
+        let is_it = |patch: usize, told: &Departure| {
+            let departure = &mark.departure;
+            mark.patch == Some(patch) && told.path == departure.path && told.within == departure.within
+        };
+        let explained = held.explained.iter().find(|(patch, _, told)| is_it(*patch, told));
+        let lacking = held.missing.iter().any(|(patch, told)| is_it(*patch, told));
+        mark.file.extend(explained.and_then(|(_, difference, _)| in_file(difference)));
+        mark.lacking |= lacking;
+    }
+    if page.file.is_none() {
+        page.file = written.map(|written| PageText { text: written.text, first_line: written.first_line });
+    }
+}
+
+/// The way to a difference in its document; to the text that it lies in, if it does.
+fn place(difference: &Difference) -> &Path {
+    difference.within.as_ref().map_or(&difference.path, |within| &within.path)
+}
+
+fn lines_at(tree: &Tree, text: &str, path: &[String]) -> Option<Range<usize>> {
+    entry_of(tree, path).map(|entry| whole_lines(text, &entry))
+}
+
+fn whole_lines(text: &str, span: &Range<usize>) -> Range<usize> {
+    let start = text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    let last = span.end.saturating_sub(1).max(span.start);
+    let end = text.get(last..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| last + at + 1);
+    start..end
+}
+
+/// A document of a file as the page shows it.
+struct Written {
+    text: String,
+    first_line: Option<usize>,
+    tree: Option<Tree>,
+}
+
+impl Written {
+    /// As the file has it where at least half of its lines are the result's. Else, and where it is an item of a List or
+    /// JSON, in the layout of a manifest, its keys in the result's order.
+    fn new(entry: &Entry, file: &Source, page: &PageDocument) -> Written {
+        let own = file.text.get(entry.range.clone()).unwrap_or_default();
+        let known: HashSet<&str> =
+            page.result.iter().chain(&page.upstream).flat_map(|text| text.text.lines()).map(str::trim).collect();
+        let (mut shared, mut all) = (0, 0);
+        for line in own.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            all += 1;
+            shared += usize::from(known.contains(line));
+        }
+        let is_alone = page.result.is_none() && page.upstream.is_none() && !own.trim_start().starts_with('{');
+        if entry.prefix.is_empty() && (shared * 2 >= all || is_alone) {
+            let first_line = Some(file.line_column(entry.range.start).0);
+            return Written { text: own.to_owned(), first_line, tree: Tree::parse(own).ok() };
+        }
+        let result = page.result.as_ref().and_then(|result| load::load_text(&result.text).ok());
+        let value = result.map_or_else(|| entry.value.clone(), |result| in_order_of(&entry.value, &result.value));
+        let mut text = spell::block(&value, 0, LAYOUT, None);
+        text.push('\n');
+        Written { tree: Tree::parse(&text).ok(), text, first_line: None }
+    }
+}
+
+/// A value with its keys in the order of another, those that the other lacks behind.
+fn in_order_of(value: &Value, model: &Value) -> Value {
+    match (value, model) {
+        (Value::Object(entries), Value::Object(models)) => {
+            let known = models.iter().filter_map(|(key, model)| Some((key, in_order_of(entries.get(key)?, model))));
+            let known = known.map(|(key, value)| (key.clone(), value));
+            let others = entries.iter().filter(|(key, _)| !models.contains_key(*key));
+            Value::Object(known.chain(others.map(|(key, value)| (key.clone(), value.clone()))).collect())
+        }
+        (Value::Array(items), Value::Array(models)) => {
+            let items = items.iter().enumerate();
+            items
+                .map(|(at, item)| models.get(at).map_or_else(|| item.clone(), |model| in_order_of(item, model)))
+                .collect()
+        }
+        _ => value.clone(),
+    }
+}
