@@ -32,7 +32,9 @@ pub fn git_blob(bytes: &[u8]) -> String {
 /// The content digest of a document, in lower-case hexadecimal digits.
 pub fn content(document: &Value) -> String {
     let mut large = Vec::new();
-    collect_large(document, &mut large);
+    if holds_large(document) {
+        collect_large(document, &mut large);
+    }
     let beyond_range = large.iter().any(|n| !double(n).is_finite());
     let canonical = if beyond_range { canonical(&within_range(document)) } else { canonical(document) };
     let mut hash = Sha256::new();
@@ -49,6 +51,16 @@ fn canonical(value: &Value) -> Vec<u8> {
     match serde_json_canonicalizer::to_vec(value) {
         Ok(bytes) => bytes,
         Err(error) => unreachable!("a JSON value of finite numbers has a canonical form: {error}"),
+    }
+}
+
+/// Whether any number has a line of its own; nearly no document has one.
+fn holds_large(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => is_large(number),
+        Value::Array(items) => items.iter().any(holds_large),
+        Value::Object(entries) => entries.values().any(holds_large),
+        _ => false,
     }
 }
 

@@ -4,6 +4,8 @@
 //! bytes; it is read like the files that people write, so that a lock that was edited or merged badly is told with
 //! its line.
 
+mod written;
+
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
@@ -84,6 +86,10 @@ const FORM: Form = Form::new("Lock");
 impl Lock {
     /// Reads a lock; what is wrong with it is told with its line.
     pub fn read(source: &Arc<Source>, findings: &mut Findings) -> Option<Lock> {
+        written::read(&source.text).or_else(|| Lock::read_yaml(source, findings))
+    }
+
+    fn read_yaml(source: &Arc<Source>, findings: &mut Findings) -> Option<Lock> {
         let before = findings.len();
         let file = findings.keep(File::open(source, FORM))?;
         let top = file.top(&["files"], findings)?;
@@ -202,12 +208,19 @@ fn text(fields: &Fields<'_>, key: &str, findings: &mut Findings) -> Option<Strin
     Some(fields.require(key, findings)?.text(findings)?.value)
 }
 
+fn is_digest(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 /// A digest of that many hexadecimal digits.
 fn hex(fields: &Fields<'_>, key: &str, digits: usize, findings: &mut Findings) -> Option<String> {
     let view = fields.require(key, findings)?;
     let found = view.text(findings)?.value;
-    let right = found.len() == digits && found.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-    if right { Some(found) } else { view.unexpected(&format!("{digits} hexadecimal digits"), findings) }
+    if is_digest(&found, digits) {
+        Some(found)
+    } else {
+        view.unexpected(&format!("{digits} hexadecimal digits"), findings)
+    }
 }
 
 #[cfg(test)]
@@ -218,7 +231,7 @@ mod tests {
         format!("{first}{}", "a".repeat(count - first.len()))
     }
 
-    fn lock() -> Lock {
+    pub(super) fn lock() -> Lock {
         let document =
             |identity: Identity, kept, content: &str| LockedDocument { identity, kept, content: digits(content, 64) };
         let file = |address: &str, name: &str, layout| LockedFile {
