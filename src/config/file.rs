@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::view::{Fields, View};
 use super::{Findings, Spanned};
 use crate::diag::{Code, Diagnostic, Place, Source, nearest};
+use crate::yaml::stream::{self, MAX_DOCUMENTS};
 use crate::yaml::tree::{Kind, NodeId, Style, SyntaxError, Tree};
 
 /// The `apiVersion` of every file of ours.
@@ -33,10 +34,11 @@ impl Form {
 /// A source of a file's bytes.
 ///
 /// # Errors
-/// When the bytes are not UTF-8: a `syntax` finding at the first byte that is none.
+/// A `syntax` finding where the bytes are not UTF-8, at the first byte that is none, or where they hold more than
+/// [`MAX_DOCUMENTS`] documents, at the first one beyond.
 pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, Box<Diagnostic>> {
     let error = match String::from_utf8(bytes) {
-        Ok(text) => return Ok(Source::new(name, text)),
+        Ok(text) => return within_limit(Source::new(name, text)),
         Err(error) => error,
     };
     let source = Source::new(name, String::from_utf8_lossy(error.as_bytes()));
@@ -46,6 +48,14 @@ pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, Bo
         .at(Place::new(&source, at..end), format!("byte {at} is not part of a UTF-8 text"))
         .help("Save the file as UTF-8.");
     Err(Box::new(finding))
+}
+
+fn within_limit(source: Arc<Source>) -> Result<Arc<Source>, Box<Diagnostic>> {
+    let Some(beyond) = stream::beyond_limit(&source.text) else { return Ok(source) };
+    let message =
+        format!("{} holds more than {MAX_DOCUMENTS} documents, the most that are read of one file", source.name);
+    let finding = Diagnostic::new(Code::Syntax, message).at(Place::new(&source, beyond), "this one is too many");
+    Err(Box::new(finding.help("Divide the file.")))
 }
 
 /// One file of ours, parsed.

@@ -272,6 +272,15 @@ mod tests {
     }
 
     #[test]
+    fn a_file_with_too_many_documents_is_refused_at_the_first_one_beyond() {
+        let most = "---\n".repeat(crate::yaml::stream::MAX_DOCUMENTS);
+        assert!(source("f.yaml", most.clone().into()).is_ok());
+        let error = source("f.yaml", format!("{most}---\n").into()).unwrap_err();
+        let told = "f.yaml holds more than 100000 documents, the most that are read of one file";
+        assert_eq!(shown(&error), format!("100001:1 syntax: {told} (this one is too many)"));
+    }
+
+    #[test]
     fn a_literal_at_the_end_has_the_newline_that_the_file_lacks() {
         let source = Source::new("f.yaml", format!("{HEAD}name: |\n  a"));
         let file = File::open(&source, FORM).unwrap();

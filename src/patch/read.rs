@@ -20,6 +20,9 @@ const CHANGE_KEYS: &[&str] = &["target", "matches", "delete", "within", "patch"]
 const TARGET_KEYS: &[&str] = &["group", "version", "kind", "namespace", "name", "labels", "annotations"];
 const WITHIN_KEYS: &[&str] = &["path", "as"];
 
+/// How many operations the changes of one patch may have together. The document is read again after each.
+pub(super) const MAX_OPERATIONS: usize = 1_000;
+
 /// The operations of RFC 6902, each with its keys.
 const OPERATIONS: &[(&str, &[&str])] = &[
     ("add", &["op", "path", "value", "parents", "comment", "note", "unpin"]),
@@ -135,7 +138,18 @@ fn read_changes(fields: &Fields<'_>, findings: &mut Findings) -> Vec<Change> {
     if items.is_empty() {
         findings.add(empty(list, None, "the patch has no changes"));
     }
-    items.into_iter().filter_map(|item| read_change(item, findings)).collect()
+    let changes: Vec<Change> = items.into_iter().filter_map(|item| read_change(item, findings)).collect();
+    if let Some(beyond) = beyond_limit(&changes) {
+        let message = format!("the patch has more than {MAX_OPERATIONS} operations");
+        let finding = list.file().syntax(message, beyond, "this one is too many");
+        findings.add(finding.help("Divide the patch: each of its parts has a reason of its own."));
+    }
+    changes
+}
+
+/// Where the operation stands with which the changes go over [`MAX_OPERATIONS`].
+fn beyond_limit(changes: &[Change]) -> Option<Range<usize>> {
+    changes.iter().flat_map(Change::operations).nth(MAX_OPERATIONS).map(|operation| operation.path.span.clone())
 }
 
 /// A `patch-empty` finding at `span`, or else at the start of `view`.
@@ -457,6 +471,15 @@ mod tests {
     /// The mistakes of a patch with these changes, which begin in line 5.
     fn mistakes_of_changes(changes: &str) -> Vec<String> {
         mistakes(&format!("{HEAD}changes:\n{changes}"))
+    }
+
+    #[test]
+    fn as_many_operations_as_the_limit_are_taken_and_one_more_is_refused() {
+        let operations = |count: usize| "      - {op: remove, path: /a}\n".repeat(count);
+        assert_eq!(mistakes_of_operations(&operations(MAX_OPERATIONS)), [""; 0]);
+        let told = mistakes_of_operations(&operations(MAX_OPERATIONS + 1));
+        assert_eq!(told.len(), 1);
+        assert!(told[0].contains("the patch has more than 1000 operations"), "{told:?}");
     }
 
     /// The mistakes of a patch with these operations, which begin in line 7.

@@ -32,6 +32,18 @@ impl Piece {
     }
 }
 
+/// How many documents a file may hold, by its markers: what is kept of each costs far more than the four bytes of one.
+pub const MAX_DOCUMENTS: usize = 100_000;
+
+/// The marker with which a text goes over [`MAX_DOCUMENTS`].
+pub fn beyond_limit(text: &str) -> Option<Range<usize>> {
+    // A marker is four bytes with its line break, and most files are too short for so many.
+    if text.len() < 4 * MAX_DOCUMENTS {
+        return None;
+    }
+    marker_lines(text.as_bytes()).nth(MAX_DOCUMENTS).map(|line| line.range)
+}
+
 /// Cuts a text into its documents, in order. An empty text has none; a text of comments alone is one piece without
 /// content.
 pub fn split(text: &str) -> Vec<Piece> {
@@ -189,6 +201,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn as_many_documents_as_the_limit_are_taken_and_one_more_is_found() {
+        let most = "---\n".repeat(MAX_DOCUMENTS);
+        assert_eq!(beyond_limit(&most), None);
+        assert_eq!(beyond_limit(&format!("{most}... # one more\n---\n")), Some(most.len()..most.len() + 14));
+        assert_eq!(beyond_limit(&most.replace("---", "-- ")), None);
+    }
 
     /// The text of each piece; in front of it `-` where it has a marker, and `+` where it has content.
     fn pieces(text: &str) -> Vec<String> {

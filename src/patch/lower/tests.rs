@@ -4,6 +4,7 @@ use serde_json::json;
 use super::*;
 use crate::config::Findings;
 use crate::diag::Source;
+use crate::patch::resolve::MAX_HITS;
 use crate::yaml::load::load_text;
 
 fn patch(operations: &str) -> Patch {
@@ -402,6 +403,15 @@ fn each_operation_meets_what_those_before_it_leave() {
     let run = run_on(&json!({"l": [{"name": "a"}]}), operations).unwrap();
     assert_eq!(run.value, json!({"l": [{"name": "c"}]}));
     assert_eq!(run.steps.iter().map(|s| s.path.join("/")).collect::<Vec<_>>(), ["l/0", "l/1", "l/0/name"]);
+}
+
+#[test]
+fn a_star_means_as_many_places_as_the_limit_and_no_more() {
+    let list = |count: usize| json!({"l": vec![1; count]});
+    let operation = "  - {op: test, path: '/l/*', value: 1}\n";
+    assert!(run_on(&list(MAX_HITS), operation).is_ok());
+    let error = run_on(&list(MAX_HITS + 1), operation).unwrap_err();
+    assert_eq!(error.message, "the path means more than 10000 places");
 }
 
 #[test]
