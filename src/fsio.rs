@@ -14,6 +14,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use tempfile::{NamedTempFile, TempPath};
 
 /// How large a file may be, in bytes. The largest published manifests are of a few megabytes.
@@ -36,6 +37,9 @@ const NEW_FILE_MODE: u32 = 0o666;
 
 /// How the names of files begin and end that are there in passing.
 const PASSING: (&str, &str) = (".overlay-", ".tmp");
+
+/// After how many seconds a file under a passing name is taken for one that a killed process left.
+const LEFT_BEHIND: i64 = 3600;
 
 /// The file that tells, while several files of a folder change, which ones.
 const JOURNAL: &str = ".overlay-journal";
@@ -133,9 +137,10 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FsError> {
     read_open(path, open(path, 0)?, limit)
 }
 
-/// Like [`read`], of a path that was resolved before: if its last component has become a symbolic link, it is refused.
+/// Like [`read`], of a path that was resolved before: if a component of it has become a symbolic link, it is refused.
 pub fn read_resolved(path: &Path, limit: u64) -> Result<Vec<u8>, FsError> {
-    read_open(path, open(path, libc::O_NOFOLLOW)?, limit)
+    let file = open_without_links(path).map_err(|error| open_error(path, error, libc::O_NOFOLLOW))?;
+    read_open(path, file, limit)
 }
 
 /// What stands at `path`.
@@ -456,11 +461,33 @@ fn is_passing_name(name: &str) -> bool {
 
 fn open(path: &Path, flags: i32) -> Result<File, FsError> {
     let flags = flags | libc::O_NONBLOCK | libc::O_NOCTTY;
-    OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(|error| match error.raw_os_error() {
+    OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(|error| open_error(path, error, flags))
+}
+
+fn open_error(path: &Path, error: io::Error, flags: i32) -> FsError {
+    match error.raw_os_error() {
         Some(libc::ELOOP) if flags & libc::O_NOFOLLOW != 0 => not_regular(path, "a symbolic link"),
         Some(libc::ENXIO) => not_regular(path, "a socket"),
         _ => FsError::io("open", path, error),
-    })
+    }
+}
+
+/// Opens a file folder by folder, each from the handle of the one before, so that nobody can put a link into the path
+/// meanwhile. A link in the place of a folder is "not a directory".
+fn open_without_links(path: &Path) -> io::Result<File> {
+    // To pass through a folder needs no right to list it, where the system can tell the two apart.
+    #[cfg(target_os = "linux")]
+    let passing = OFlags::PATH;
+    #[cfg(not(target_os = "linux"))]
+    let passing = OFlags::RDONLY;
+    let passing = passing | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let last = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+    let mut folder = openat(CWD, ".", passing, Mode::empty())?;
+    for component in folder_of(path).components() {
+        folder = openat(&folder, component.as_os_str(), passing, Mode::empty())?;
+    }
+    Ok(File::from(openat(&folder, name, last, Mode::empty())?))
 }
 
 fn read_open(path: &Path, file: File, limit: u64) -> Result<Vec<u8>, FsError> {
@@ -547,7 +574,26 @@ impl Staged {
             take_after(temp.as_file(), &before, mode).map_err(fail)?;
         }
         temp.as_file().sync_all().map_err(fail)?;
+        if let Ok(meta) = temp.as_file().metadata() {
+            sweep(folder, meta.ctime());
+        }
         Ok(Staged { target, temp: temp.into_temp_path() })
+    }
+}
+
+/// Removes what killed processes left in a folder, where that is certain: files under passing names that nobody has
+/// touched for long, by the file system's own clock, and that no journal still needs.
+fn sweep(folder: &Path, now: i64) {
+    let names = names(folder);
+    if names.iter().any(|name| name == JOURNAL) {
+        return;
+    }
+    for path in names.iter().filter(|name| is_passing_name(name)).map(|name| folder.join(name)) {
+        let is_old = |meta: Metadata| meta.is_file() && now.saturating_sub(meta.ctime()) > LEFT_BEHIND;
+        if fs::symlink_metadata(&path).is_ok_and(is_old) {
+            // Where it cannot be removed it does no harm.
+            let _ = fs::remove_file(&path);
+        }
     }
 }
 
@@ -709,6 +755,25 @@ mod tests {
 
     fn write<'a>(path: &Path, bytes: &'a str) -> Write<'a> {
         Write { path: path.to_owned(), bytes: bytes.as_bytes() }
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_after_an_hour_and_not_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let left = folder.path().join(".overlay-abc.tmp");
+        for other in [".overlay-abc", "overlay-x.tmp", "a.yaml"] {
+            fs::write(folder.path().join(other), "").unwrap();
+        }
+        fs::write(&left, "").unwrap();
+        let then = fs::metadata(&left).unwrap().ctime();
+        sweep(folder.path(), then + LEFT_BEHIND);
+        assert!(left.exists());
+        fs::write(folder.path().join(JOURNAL), "").unwrap();
+        sweep(folder.path(), then + LEFT_BEHIND + 1);
+        assert!(left.exists(), "a journal may need it");
+        fs::remove_file(folder.path().join(JOURNAL)).unwrap();
+        sweep(folder.path(), then + LEFT_BEHIND + 1);
+        assert_eq!(names(folder.path()), [".overlay-abc", "a.yaml", "overlay-x.tmp"]);
     }
 
     #[test]
