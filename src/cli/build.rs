@@ -15,6 +15,7 @@ use crate::fsio::{self, Write};
 use crate::layer::documents;
 use crate::layer::overlay::FILE_NAME;
 use crate::layer::root::Root;
+use crate::report;
 
 /// Print upstream's manifest with the patches applied
 ///
@@ -96,5 +97,5 @@ fn as_json(overlay: &Path, text: String, findings: &mut Findings) -> Option<Vec<
     let source = Source::new(format!("the result of {}", overlay.display()), text);
     let items: Vec<Value> = documents::read(&source, findings)?.into_iter().map(|d| d.value).collect();
     let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
-    Some(format!("{list:#}\n").into_bytes())
+    Some(report::pretty(&list).into_bytes())
 }

@@ -1,7 +1,7 @@
 //! What an overlay departs in and why, for people: as text, and as Markdown for a README or a pull request.
 
 use super::paint::Paint;
-use super::text::{added, push_departures, push_head};
+use super::text::{added, push_departures, push_head, without_commands};
 use super::value::{shown, shown_pair};
 use super::{ChangeKind, Departure, OverlayReport, PatchReport, Report};
 use crate::diag::render::Dress;
@@ -11,7 +11,7 @@ use crate::diag::visible::visible;
 pub fn explain_text(report: &Report, dress: Dress) -> String {
     let paint = Paint(dress);
     let overlays: Vec<String> = report.overlays.iter().map(|overlay| overlay_text(overlay, paint)).collect();
-    overlays.join("\n")
+    without_commands(overlays.join("\n"))
 }
 
 fn overlay_text(overlay: &OverlayReport, paint: Paint) -> String {
@@ -56,10 +56,10 @@ fn facts(patch: &PatchReport) -> Vec<(&'static str, String)> {
 }
 
 /// What `overlay explain --format markdown` prints. A patch's `why` is taken as the Markdown that it may be, except that
-/// it cannot begin a heading.
+/// it cannot begin a heading, and that HTML in it is shown and not taken.
 pub fn explain_markdown(report: &Report) -> String {
     let overlays: Vec<String> = report.overlays.iter().map(overlay_markdown).collect();
-    overlays.join("\n")
+    without_commands(overlays.join("\n"))
 }
 
 fn overlay_markdown(overlay: &OverlayReport) -> String {
@@ -81,7 +81,7 @@ fn overlay_markdown(overlay: &OverlayReport) -> String {
 fn patch_markdown(patch: &PatchReport) -> String {
     let mut out = format!("### {}: {}\n\n", escaped(&patch.name), escaped(&patch.summary));
     for line in patch.why.trim_end().lines() {
-        out.push_str(&format!("{}\n", without_heading(visible(line).trim_end())));
+        out.push_str(&format!("{}\n", without_heading(without_html(&visible(line)).trim_end())));
     }
     out.push('\n');
     if !patch.departures.is_empty() {
@@ -93,6 +93,19 @@ fn patch_markdown(patch: &PatchReport) -> String {
     }
     for (name, fact) in facts(patch) {
         out.push_str(&format!("- {name} {}\n", linked(&fact)));
+    }
+    out
+}
+
+/// A line of Markdown in which no `<` begins HTML. An address between `<` and `>` stays a link.
+fn without_html(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    for (at, part) in line.split('<').enumerate() {
+        let is_address = part.starts_with("https://") || part.starts_with("http://");
+        if at > 0 {
+            out.push_str(if is_address { "<" } else { "&lt;" });
+        }
+        out.push_str(part);
     }
     out
 }
@@ -243,6 +256,18 @@ Tags move.
         assert_eq!(code("x\n\u{202e}"), "`x\\n\\u202E`");
         assert_eq!(escaped("<b> [x](y) #1"), "\\<b\\> \\[x\\](y) \\#1");
         assert_eq!(linked("https://example.org/a b"), "https://example.org/a b");
+    }
+
+    #[test]
+    fn a_reason_cannot_bring_html_nor_command_a_runner() {
+        let mut report = sample::report();
+        report.overlays[0].patches[1].why =
+            "</details><img src=x>\n<!-- a\n<https://example.org/> 1 < 2 \\<b>\n ::error file=x::forged ##[add-path]y"
+                .into();
+        let wanted = "\n&lt;/details>&lt;img src=x>\n&lt;!-- a\n<https://example.org/> 1 &lt; 2 \\&lt;b>\n \\::error file=x::forged #\\#[add-path]y\n";
+        assert!(explain_markdown(&report).contains(wanted), "{}", explain_markdown(&report));
+        let text = explain_text(&report, Dress::Plain);
+        assert!(text.contains("\n   \\::error file=x::forged #\\#[add-path]y\n"), "{text}");
     }
 
     #[test]

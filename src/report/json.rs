@@ -13,7 +13,7 @@ pub fn json(report: &Report) -> String {
 }
 
 /// Any value as indented JSON that a terminal can be shown, ending with a line feed.
-pub(super) fn pretty<T: Serialize>(value: &T) -> String {
+pub fn pretty<T: Serialize>(value: &T) -> String {
     // No type of a report refuses to be serialised: their keys are texts, and their numbers are finite.
     let written = serde_json::to_string_pretty(value);
     debug_assert!(written.is_ok(), "{written:?}");

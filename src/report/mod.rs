@@ -25,7 +25,7 @@ use crate::diff::{Difference, What};
 
 pub use explain::{explain_markdown, explain_text};
 pub use github::github;
-pub use json::json;
+pub use json::{json, pretty};
 pub use sarif::sarif;
 pub use text::text;
 pub use unified::{Owned, unified};

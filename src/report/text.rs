@@ -30,6 +30,24 @@ pub fn text(report: &Report, dress: Dress) -> String {
     }
     out.push_str(&summary(report, paint));
     out.push('\n');
+    without_commands(out)
+}
+
+/// A report in which no line is a command to the runner of a workflow, which reads what a step prints: `::` at the start
+/// of a line, blanks aside, or `##[` anywhere in it. The `:::` of a finding's further files is none.
+pub(super) fn without_commands(report: String) -> String {
+    if !report.contains("::") && !report.contains("##[") {
+        return report;
+    }
+    let mut out = String::with_capacity(report.len() + 16);
+    for line in report.split_inclusive('\n') {
+        let text = line.trim_start();
+        out.push_str(&line[..line.len() - text.len()]);
+        if text.starts_with("::") && !text.starts_with(":::") {
+            out.push('\\');
+        }
+        out.push_str(&text.replace("##[", "#\\#["));
+    }
     out
 }
 
