@@ -1,0 +1,143 @@
+//! Writes that meet a signal, a second process, a full disk, or a folder that takes none.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::project::{Project, Ran};
+use super::{config_map, lab};
+
+/// The names in a folder that nobody laid out: what an interrupted run left.
+fn passing(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with(".overlay-")).collect()
+}
+
+/// Runs a command and sends it a signal after so long, unless it ended before.
+fn interrupted(project: &Project, args: &[&str], signal: &str, after: Duration) {
+    let mut child = project.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(after);
+    let _ended_before = Command::new("kill").args([signal, &child.id().to_string()]).stderr(Stdio::null()).status();
+    child.wait().unwrap();
+}
+
+/// Delays that fall before, into and behind a run, whatever the machine.
+fn delays() -> impl Iterator<Item = Duration> {
+    (0..24u64).map(|step| Duration::from_millis(step * step / 3))
+}
+
+#[test]
+fn an_output_is_the_old_one_or_the_new_one_whenever_a_build_is_killed() {
+    for signal in ["-KILL", "-INT", "-TERM"] {
+        let project = lab("x");
+        let built = project.output(&["build", "overlays/lab"]);
+        for after in delays() {
+            project.write("out/all.yaml", "what was there\n");
+            interrupted(&project, &["build", "overlays/lab", "--output", "out/all.yaml"], signal, after);
+            let there = fs::read_to_string(project.path("out/all.yaml")).unwrap();
+            assert!(there == "what was there\n" || there == built, "{signal} after {after:?}: {there:?}");
+        }
+        assert_eq!(project.output(&["build", "overlays/lab", "--output", "out/all.yaml"]), "");
+        assert_eq!(fs::read_to_string(project.path("out/all.yaml")).unwrap(), built);
+    }
+}
+
+#[test]
+fn a_base_that_was_half_vendored_is_never_built_from_and_is_vendored_again() {
+    let project = lab("x");
+    let old = project.output(&["build", "overlays/lab"]);
+    for after in delays() {
+        project.write("up/net.yaml", &config_map("x\n  other: new"));
+        interrupted(&project, &["vendor", "base/net"], "-KILL", after);
+        let ran = project.run(&["build", "overlays/lab"]);
+        let new = old.clone() + "  other: new\n";
+        match ran.exit {
+            Some(0) => assert!(ran.stdout == old || ran.stdout == new, "after {after:?}: {:?}", ran.stdout),
+            exit => {
+                assert_eq!((exit, ran.stdout.as_str()), (Some(1), ""), "after {after:?}: {}", ran.stderr);
+                let told = ["base-half-written", "base-file-changed"].iter().any(|code| ran.stderr.contains(code));
+                assert!(told, "after {after:?}: {}", ran.stderr);
+            }
+        }
+        project.output(&["vendor", "base/net"]);
+        assert_eq!(project.output(&["build", "overlays/lab"]), new);
+        project.write("up/net.yaml", &config_map("x"));
+        project.output(&["vendor", "base/net"]);
+    }
+}
+
+#[test]
+fn two_processes_that_write_the_same_files_leave_them_whole() {
+    let project = lab("x");
+    let built = project.output(&["build", "overlays/lab"]);
+    for args in [&["vendor", "base/net"][..], &["build", "overlays/lab", "--output", "out/all.yaml"]] {
+        for _ in 0..5 {
+            let start = || project.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            let runs: Vec<_> = (0..4).map(|_| start()).collect();
+            for run in runs {
+                let ran = Ran::of(run.wait_with_output().unwrap());
+                assert_eq!(ran.exit, Some(0), "{args:?}: {}", ran.stderr);
+            }
+        }
+    }
+    assert_eq!(fs::read_to_string(project.path("out/all.yaml")).unwrap(), built);
+    assert_eq!(project.output(&["build", "overlays/lab"]), built);
+    assert_eq!((passing(&project.path("out")), passing(&project.path("base/net"))), (vec![], vec![]));
+}
+
+#[test]
+fn a_full_disk_leaves_every_file_as_it_was() {
+    let project = lab("x");
+    // A file system of four blocks, in name spaces of its own. The manifest has more than fits.
+    let script = "mount -t tmpfs -o size=16k none small || exit 77; cp -r base up overlays .git small/; cd small; \
+                  cp ../long up/net.yaml; \"$0\" vendor base/net; echo \"exit $?\"; ls -A base/net; cat base/net/net.yaml";
+    fs::create_dir(project.path("small")).unwrap();
+    project.write("long", &config_map(&"x".repeat(6_000)));
+    let ran = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", script, env!("CARGO_BIN_EXE_overlay")])
+        .current_dir(project.path(""))
+        .output();
+    let ran = match ran {
+        Ok(ran) => Ran::of(ran),
+        Err(error) => return eprintln!("skipped: a full disk: unshare cannot be run: {error}"),
+    };
+    if ran.exit != Some(0) || !ran.stdout.contains("exit ") {
+        return eprintln!("skipped: a full disk: a small file system cannot be mounted here: {}", ran.stderr.trim());
+    }
+    let wanted = format!("exit 2\nbase.lock\nbase.yaml\nnet.yaml\n{}", config_map("x"));
+    assert_eq!(ran.stdout, wanted, "{}", ran.stderr);
+    assert!(ran.stderr.contains("No space left on device"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_folder_that_takes_no_file_is_told_and_left_alone() {
+    let project = lab("x");
+    project.write("out/all.yaml", "what was there\n");
+    fs::set_permissions(project.path("out"), Permissions::from_mode(0o555)).unwrap();
+    let ran = project.run(&["build", "overlays/lab", "--output", "out/all.yaml"]);
+    fs::set_permissions(project.path("out"), Permissions::from_mode(0o755)).unwrap();
+    let there = fs::read_to_string(project.path("out/all.yaml")).unwrap();
+    match ran.exit {
+        // Modes do not bind root.
+        Some(0) => assert!(there.ends_with("key: changed\n"), "{there}"),
+        exit => {
+            assert_eq!((exit, there.as_str()), (Some(2), "what was there\n"));
+            assert!(ran.stderr.contains("cannot write") && ran.stderr.contains("out/all.yaml"), "{}", ran.stderr);
+        }
+    }
+    assert_eq!(passing(&project.path("out")), [""; 0]);
+}
+
+#[test]
+fn permissions_stay_and_a_link_is_written_through() {
+    let project = lab("x");
+    project.write("there/all.yaml", "what was there\n");
+    fs::set_permissions(project.path("there/all.yaml"), Permissions::from_mode(0o604)).unwrap();
+    symlink("there/all.yaml", project.path("all.yaml")).unwrap();
+    project.output(&["build", "overlays/lab", "--output", "all.yaml"]);
+    assert!(fs::symlink_metadata(project.path("all.yaml")).unwrap().is_symlink());
+    assert_eq!(fs::metadata(project.path("there/all.yaml")).unwrap().mode() & 0o777, 0o604);
+    assert!(fs::read_to_string(project.path("there/all.yaml")).unwrap().ends_with("key: changed\n"));
+}
