@@ -39,8 +39,8 @@ fn opened(project: &Project) -> Option<(Value, String)> {
     let seen = page.split_once("<pre id=\"seen\">").and_then(|(_, rest)| rest.split_once("</pre>"));
     let seen = seen.unwrap_or_else(|| panic!("the probe printed nothing:\n{page}\n{log}")).0;
     let seen = seen.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    let console: String = log.lines().filter(|line| line.contains("CONSOLE")).map(|line| format!("{line}\n")).collect();
-    Some((serde_json::from_str(&seen).unwrap_or_else(|e| panic!("{e}: {seen}")), console))
+    let console: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
+    Some((serde_json::from_str(&seen).unwrap_or_else(|e| panic!("{e}: {seen}")), console.join("\n")))
 }
 
 /// Prints the page of an overlay into `page.html`.
@@ -142,15 +142,11 @@ fn a_file_cannot_inject_markup_or_script() {
 #[test]
 fn two_hundred_departures_stay_smooth() {
     let project = Project::new([]);
-    let upstream: String = (0..200)
-        .map(|n| {
-            format!(
-                "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c{n}\ndata:\n{}  size: \"1\"\n",
-                "  filler: text\n".repeat(1)
-            )
-        })
-        .collect();
-    project.write("upstream/net.yaml", &upstream);
+    let document = |n: usize| {
+        format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c{n}\ndata:\n  filler: text\n  size: \"1\"\n")
+    };
+    let upstream: Vec<String> = (0..200).map(document).collect();
+    project.write("upstream/net.yaml", &upstream.concat());
     project.write(
         "base/net/base.yaml",
         "apiVersion: overlay/v1\nkind: Base\nname: net\nsource: {file: ../../upstream/net.yaml}\n",
@@ -165,12 +161,12 @@ fn two_hundred_departures_stay_smooth() {
         ),
     );
     for (number, name) in names.iter().enumerate() {
-        let changes: String = (0..10)
+        let changes: Vec<String> = (0..10)
             .map(|n| format!("  - target: {{kind: ConfigMap, name: c{}}}\n    patch:\n      - {{op: replace, path: /data/size, was: '1', value: '2'}}\n", number * 10 + n))
             .collect();
         project.write(
             &format!("overlays/lab/{name}"),
-            &format!("apiVersion: overlay/v1\nkind: Patch\nname: p{number}\nsummary: Grow\nwhy: Because one is too small.\nevidence: [https://example.org/]\nchanges:\n{changes}"),
+            &format!("apiVersion: overlay/v1\nkind: Patch\nname: p{number}\nsummary: Grow\nwhy: Because one is too small.\nevidence: [https://example.org/]\nchanges:\n{}", changes.concat()),
         );
     }
     print(&project, &["overlays/lab"]);

@@ -186,7 +186,7 @@ fn base_report(base: &Base, vendored: Option<&Vec<check::VendoredFile>>) -> Base
 
 fn handed_over(stream: &Source) -> BaseReport {
     let (path, source) = (String::new(), String::new());
-    BaseReport { name: stream.name.clone(), path, source, state: BaseState::HandedOver }
+    BaseReport { name: stream.name.clone(), path, source, state: BaseState::HandedOver, files: Vec::new() }
 }
 
 fn patch_report(patch: &Patch) -> PatchReport {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::against::{self, Held};
 use super::attribute::DocumentProof;
-use super::extent::Extents;
+use super::extent::{Extents, Told};
 use super::overlay::{Overlay, Prover};
 use super::reading;
 use crate::config::Findings;
@@ -96,7 +96,7 @@ impl Shower<'_, '_> {
         departure: Departure,
         patch: Option<usize>,
     ) -> Mark {
-        let Extents { before, after, .. } = self.prover.extents(self.starts, document, difference, None);
+        let Extents { before, after, .. } = self.prover.extents(self.starts, document, difference, None, &mut Told::default());
         let old = document.before.and_then(|index| self.prover.base.get(index));
         let new = document.after.and_then(|index| self.prover.result.get(index));
         let start = old.and_then(|old| self.starts.get(old.planned)).copied().unwrap_or_default();

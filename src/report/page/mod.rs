@@ -303,7 +303,9 @@ fn verdicts(overlay: &OverlayReport) -> Vec<Verdict> {
     let bad = |text: String| Verdict { class: "bad", mark: "✗", text };
     let mut verdicts = Vec::new();
     let changed = overlay.bases.iter().filter(|b| matches!(b.state, BaseState::Changed | BaseState::NotLocked));
+    let handed_over = overlay.bases.iter().any(|base| base.state == BaseState::HandedOver);
     match changed.count() {
+        0 if handed_over => verdicts.push(Verdict { class: "due", mark: "!", text: "held against no lock".into() }),
         0 => verdicts.push(good("hash as locked")),
         _ => verdicts.push(bad("base not as locked".into())),
     }
