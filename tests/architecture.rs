@@ -115,8 +115,8 @@ fn faults(module: &Module) -> Vec<String> {
         if rank(used) > rank(own) {
             faults.push(format!("{name} uses {path}, which is above it"));
         }
-        let is_proven = |proven: &&str| path == **proven || path.starts_with(&format!("{proven}::"));
-        if PROOF.contains(&own) && PROVEN.iter().any(|proven| is_proven(&proven)) {
+        let is_proven = |proven: &str| path == proven || path.starts_with(&format!("{proven}::"));
+        if PROOF.contains(&own) && PROVEN.iter().any(|proven| is_proven(proven)) {
             faults.push(format!("{name} uses {path}, which it has to prove"));
         }
     }

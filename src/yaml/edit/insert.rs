@@ -22,9 +22,8 @@ pub(super) fn entry(source: &Source<'_>, home: Home, key: &str, value: &Written,
     let Kind::Mapping { flow, entries } = &source.node(home.node).kind else { return None };
     let key = spell::key(key, key_quotes(source, entries), if *flow { spell::Place::Flow } else { spell::Place::Key });
     if *flow {
-        let text = value.one_line().map(|value| match spell::is_long_key(&key) {
-            true => format!("? {key} : {value}"),
-            false => format!("{key}: {value}"),
+        let text = value.one_line().map(|value| {
+            if spell::is_long_key(&key) { format!("? {key} : {value}") } else { format!("{key}: {value}") }
         });
         return match text {
             Some(text) => flow_child(source, home.node, entries.len(), &text),

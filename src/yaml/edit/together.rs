@@ -35,7 +35,7 @@ impl Source<'_> {
             if let Some((count, after)) = Together::new(source, rest).and_then(Together::made) {
                 now = Some(after);
                 made += count;
-                wanted = 2 * wanted;
+                wanted *= 2;
             } else if wanted > 1 {
                 wanted /= 2;
             } else {
