@@ -33,7 +33,7 @@ cases: build setup ## the acceptance cases in SHARED
 verify: build ## this project's own bases and overlays
 	$(OVERLAY) verify overlays/*
 
-check: fmt-check lint docs test verify ## what CI runs, less what needs SHARED
+check: fmt-check lint docs deny test verify ## what CI runs, less what needs SHARED
 
 fmt: ## format the code
 	cargo fmt
@@ -47,7 +47,8 @@ lint: ## clippy, with warnings as errors
 docs: ## the library's documentation, with warnings as errors
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
 
-deny: ## licences, sources and bans of the dependencies (needs cargo-deny)
+deny: ## licences, sources and bans of the dependencies
+	@scripts/setup-peers.sh cargo-deny
 	cargo deny check licenses sources bans
 
 advisories: ## known faults of the dependencies (needs cargo-deny and the network)

