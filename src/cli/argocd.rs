@@ -22,6 +22,10 @@ use crate::verify::overlay;
 ///
 /// Argo CD starts these commands in the Application's folder. `argocd/plugin.yaml` of this project names them.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cd overlays/web && overlay argocd generate
+  cd overlays/web && overlay argocd discover")]
 pub struct ArgocdArgs {
     #[command(subcommand)]
     command: ArgocdCommand,
@@ -33,14 +37,24 @@ enum ArgocdCommand {
     ///
     /// What is wrong is told shortly, the gravest first, as Argo CD shows it on one line. The result is never empty.
     /// Of the environment, `ARGOCD_APP_PARAMETERS` and `ARGOCD_ENV_OVERLAY`, `ARGOCD_ENV_STRICT` are honoured.
+    #[command(after_help = "\
+Examples:
+  cd overlays/web && overlay argocd generate
+  cd overlays/web && ARGOCD_ENV_STRICT=true overlay argocd generate")]
     Generate {
         /// Print the result without the proof that nothing but the documented patches differs
         #[arg(long)]
         no_verify: bool,
     },
     /// Say whether this folder holds an overlay: prints its file's name if so, and nothing otherwise
+    #[command(after_help = "\
+Examples:
+  cd overlays/web && overlay argocd discover")]
     Discover,
     /// Print the parameters that an Application may set, as JSON
+    #[command(after_help = "\
+Examples:
+  cd overlays/web && overlay argocd parameters")]
     Parameters,
 }
 

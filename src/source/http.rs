@@ -502,7 +502,7 @@ impl Call<'_> {
             url = self.redirected(&url, response.headers())?;
             if Instant::now() >= self.deadline {
                 let (address, fault) = (shown(&url), Fault::Silence);
-                return Err(HttpError::Transport { address, fault, reason: self.too_long() });
+                return Err(HttpError::Transport { address, fault, reason: self.too_slow() });
             }
         }
         Err(HttpError::Redirect { address: shown(&origin), reason: format!("more than {MAX_REDIRECTS} redirects") })
@@ -529,19 +529,20 @@ impl Call<'_> {
     }
 
     /// What to say of a server that was silent for too long.
-    fn too_long(&self) -> String {
-        let settings = &self.http.settings;
-        if Instant::now() < self.deadline {
-            return format!("nothing came for {}", seconds(settings.idle));
-        }
-        format!("not complete in {}", seconds(settings.timeout))
+    fn silent(&self) -> String {
+        format!("nothing came for {}", seconds(self.http.settings.idle))
+    }
+
+    /// What to say of an answer that is not there when the time for it is over.
+    fn too_slow(&self) -> String {
+        format!("not complete in {}", seconds(self.http.settings.timeout))
     }
 
     fn transport(&self, url: &Url, error: &reqwest::Error) -> HttpError {
         let (fault, reason) = if let Some(tls) = certificate_fault(error) {
             (Fault::Certificate, tls)
         } else if error.is_timeout() {
-            (Fault::Silence, self.too_long())
+            (Fault::Silence, self.silent())
         } else {
             (Fault::Connection, causes(error))
         };
@@ -624,7 +625,7 @@ impl Call<'_> {
                 return Err(too_large());
             }
             if Instant::now() >= self.deadline {
-                return Err(broken(&body, self.too_long()));
+                return Err(broken(&body, self.too_slow()));
             }
             (self.watch)(Progress { got, of });
         }
@@ -633,7 +634,7 @@ impl Call<'_> {
     fn read_fault(&self, error: &io::Error) -> String {
         let inner = error.get_ref().and_then(|e| e.downcast_ref::<reqwest::Error>());
         if error.kind() == io::ErrorKind::TimedOut || inner.is_some_and(reqwest::Error::is_timeout) {
-            return self.too_long();
+            return self.silent();
         }
         shortened(&causes(error), 500)
     }

@@ -96,7 +96,8 @@ impl Shower<'_, '_> {
         departure: Departure,
         patch: Option<usize>,
     ) -> Mark {
-        let Extents { before, after, .. } = self.prover.extents(self.starts, document, difference, None, &mut Told::default());
+        let Extents { before, after, .. } =
+            self.prover.extents(self.starts, document, difference, None, &mut Told::default());
         let old = document.before.and_then(|index| self.prover.base.get(index));
         let new = document.after.and_then(|index| self.prover.result.get(index));
         let start = old.and_then(|old| self.starts.get(old.planned)).copied().unwrap_or_default();

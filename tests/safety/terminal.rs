@@ -18,7 +18,7 @@ fn hostile() -> Project {
              data:\n  key: \"{NAME}\" # \u{202e}comment\n  \"{NAME}\": \"{NAME}\"\n"
         ),
     );
-    project.output(&["vendor", "base/net"]);
+    project.output(&["vendor", "base/net", "--accept-changes"]);
     project
 }
 

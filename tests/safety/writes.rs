@@ -50,7 +50,7 @@ fn a_base_that_was_half_vendored_is_never_built_from_and_is_vendored_again() {
     let old = project.output(&["build", "overlays/lab"]);
     for after in delays() {
         project.write("up/net.yaml", &config_map("x\n  other: new"));
-        interrupted(&project, &["vendor", "base/net"], "-KILL", after);
+        interrupted(&project, &["vendor", "base/net", "--accept-changes"], "-KILL", after);
         let ran = project.run(&["build", "overlays/lab"]);
         let new = old.clone() + "  other: new\n";
         match ran.exit {
@@ -61,10 +61,10 @@ fn a_base_that_was_half_vendored_is_never_built_from_and_is_vendored_again() {
                 assert!(told, "after {after:?}: {}", ran.stderr);
             }
         }
-        project.output(&["vendor", "base/net"]);
+        project.output(&["vendor", "base/net", "--accept-changes"]);
         assert_eq!(project.output(&["build", "overlays/lab"]), new);
         project.write("up/net.yaml", &config_map("x"));
-        project.output(&["vendor", "base/net"]);
+        project.output(&["vendor", "base/net", "--accept-changes"]);
     }
 }
 
@@ -92,7 +92,7 @@ fn a_full_disk_leaves_every_file_as_it_was() {
     let project = lab("x");
     // A file system of four blocks, in name spaces of its own. The manifest has more than fits.
     let script = "mount -t tmpfs -o size=16k none small || exit 77; cp -r base up overlays .git small/; cd small; \
-                  cp ../long up/net.yaml; \"$0\" vendor base/net; echo \"exit $?\"; ls -A base/net; cat base/net/net.yaml";
+                  cp ../long up/net.yaml; \"$0\" vendor base/net --accept-changes; echo \"exit $?\"; ls -A base/net; cat base/net/net.yaml";
     fs::create_dir(project.path("small")).unwrap();
     project.write("long", &config_map(&"x".repeat(6_000)));
     let ran = Command::new("unshare")
