@@ -75,9 +75,11 @@ check() {
     mkdir -p "$root/$checkout"
     cp -r base overlays "$root/$checkout/"
     chmod -R go+rX "$root"
-    # The shell that goes into the folder stays outside of the new root.
+    # Without PATH, `env` would not look where chroot is, in /usr/sbin.
+    local chroot
+    chroot=$(PATH=$PATH:/usr/sbin:/sbin command -v chroot)
     run_inside() {
-        env -i chroot --userspec=65532:65532 "$root" "$@"
+        env -i "$chroot" --userspec=65532:65532 "$root" "$@"
     }
     run_inside /usr/local/bin/overlay build "/$checkout/overlays/nik-debian" >"$scratch/inside.yaml"
     "$root/usr/local/bin/overlay" build overlays/nik-debian >"$scratch/outside.yaml"
