@@ -16,6 +16,7 @@ use crate::diag::render;
 use crate::diag::visible::{shortened, visible};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::patch::Patch;
+use crate::yaml::load::load_text;
 
 /// The variable that the Application's parameters come in.
 pub const PARAMETERS: &str = "ARGOCD_APP_PARAMETERS";
@@ -261,6 +262,30 @@ fn handed_over(finding: &Diagnostic) -> Option<String> {
     }
 }
 
+/// Whether Argo CD gets no manifest out of these documents. It takes a document apart that has `items` at its top,
+/// whatever its kind and name, and passes over one whose `items` are null; an Application that is left with nothing is
+/// pruned. A document that cannot be read counts as one.
+pub fn takes_for_nothing<'t>(mut documents: impl Iterator<Item = &'t str>) -> bool {
+    let is_nothing = |text: &str| match load_text(text).map(|loaded| loaded.value) {
+        Ok(Value::Null) => true,
+        Ok(value) => value.get("items").is_some_and(|items| match items {
+            Value::Null => value.get("spec").is_none() && value.get("status").is_none(),
+            items => items.as_array().is_some_and(Vec::is_empty),
+        }),
+        Err(_) => false,
+    };
+    documents.all(is_nothing)
+}
+
+/// What is wrong with such a result.
+pub fn nothing() -> Diagnostic {
+    Diagnostic::new(
+        Code::ResultEmpty,
+        "every document of the result has empty `items`, and Argo CD takes it for no manifest",
+    )
+    .help("Leave at least one manifest: where none is left, Argo CD deletes what the Application deployed.")
+}
+
 /// Whether the text of an `overlay.yaml` is one of ours. It need not be sound: a broken overlay that nobody takes for
 /// one would be rendered by Argo CD as a folder of plain manifests, and what it deployed before would be pruned.
 pub fn is_ours(text: &str) -> bool {
@@ -368,6 +393,17 @@ mod tests {
         );
         let outside = told(&[Diagnostic::new(Code::PathOutsideRoot, "out")], false).unwrap();
         assert!(outside.contains("manifest-generate-paths"), "{outside}");
+    }
+
+    #[test]
+    fn documents_that_argo_cd_takes_apart_into_nothing_are_no_manifests() {
+        let nothing = |documents: &[&str]| takes_for_nothing(documents.iter().copied());
+        let (list, null) = ("kind: List\nitems: []\n", "kind: List\nitems: null\n");
+        let named = "kind: Foo\nmetadata: {name: a}\nitems: []\n";
+        assert!(nothing(&[]) && nothing(&[list]) && nothing(&[null]) && nothing(&[list, "---\n# c\n", null, named]));
+        for one in ["kind: ConfigMap\n", "kind: List\nitems: [{kind: A}]\n", "kind: A\nitems: null\nspec: {}\n", "{"] {
+            assert!(!nothing(&[list, one]), "{one:?}");
+        }
     }
 
     #[test]

@@ -241,9 +241,11 @@ fn a_result_without_a_manifest_is_an_error_and_never_an_empty_success() {
     );
     list.write("o/p.yaml", delete);
     let empty_list = repository("apiVersion: v1\nkind: List\nitems: []\n", "");
+    let null_list = repository("apiVersion: v1\nkind: List\nitems: null\n", "");
+    let named = repository("apiVersion: v1\nkind: Foo\nmetadata: {name: a}\nitems: []\n", "");
     let nothing = repository(MAP, "");
     nothing.write("o/overlay.yaml", &OVERLAY.replace("[../b]", "[]"));
-    for project in [deleting, list, empty_list, nothing] {
+    for project in [deleting, list, empty_list, null_list, named, nothing] {
         let error = shown(&project);
         assert!(error.contains("error[result-empty]"), "{error}");
     }

@@ -10,6 +10,7 @@ use super::end::{End, Failure};
 use super::over::Over;
 use super::verify::as_overlay;
 use crate::argocd::{self, ENVIRONMENT_PREFIX, PARAMETERS, Settings};
+use crate::build::Built;
 use crate::config::Findings;
 use crate::diag;
 use crate::layer::overlay::FILE_NAME;
@@ -24,8 +25,7 @@ use crate::verify::overlay;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  cd overlays/web && overlay argocd generate
-  cd overlays/web && overlay argocd discover")]
+  cd overlays/lab && overlay argocd generate       what Argo CD gets of this folder, or the error that it shows")]
 pub struct ArgocdArgs {
     #[command(subcommand)]
     command: ArgocdCommand,
@@ -39,8 +39,8 @@ enum ArgocdCommand {
     /// Of the environment, `ARGOCD_APP_PARAMETERS` and `ARGOCD_ENV_OVERLAY`, `ARGOCD_ENV_STRICT` are honoured.
     #[command(after_help = "\
 Examples:
-  cd overlays/web && overlay argocd generate
-  cd overlays/web && ARGOCD_ENV_STRICT=true overlay argocd generate")]
+  overlay argocd generate                          the result of the overlay here
+  ARGOCD_ENV_STRICT=true overlay argocd generate   nothing, where there is as much as a warning")]
     Generate {
         /// Print the result without the proof that nothing but the documented patches differs
         #[arg(long)]
@@ -49,12 +49,12 @@ Examples:
     /// Say whether this folder holds an overlay: prints its file's name if so, and nothing otherwise
     #[command(after_help = "\
 Examples:
-  cd overlays/web && overlay argocd discover")]
+  overlay argocd discover                          ./overlay.yaml")]
     Discover,
     /// Print the parameters that an Application may set, as JSON
     #[command(after_help = "\
 Examples:
-  cd overlays/web && overlay argocd parameters")]
+  overlay argocd parameters | jq -r '.[].name'     overlay, strict, and one for each patch")]
     Parameters,
 }
 
@@ -77,7 +77,7 @@ fn generate(proven: bool, context: &mut Context) -> Result<End, Failure> {
     }
     let subject = subject.map(|subject| without(subject, &settings));
     let built = subject.as_ref().and_then(|subject| subject.build(&mut findings));
-    let findings = match &subject {
+    let mut findings = match &subject {
         Some(subject) if proven => {
             let result = built.as_ref().map(|built| built.text.as_str());
             let report = overlay::report(&as_overlay(subject, context.today()), result, findings);
@@ -89,6 +89,10 @@ fn generate(proven: bool, context: &mut Context) -> Result<End, Failure> {
             findings
         }
     };
+    let documents = |built: &Built| built.documents.iter().map(|(_, range)| built.text.get(range.clone()));
+    if built.as_ref().is_some_and(|built| argocd::takes_for_nothing(documents(built).flatten())) {
+        findings.push(argocd::nothing());
+    }
     if let Some(wrong) = argocd::told(&findings, settings.strict) {
         context.terminal.aside(&wrong);
         return Ok(End::of(&findings, settings.strict));
