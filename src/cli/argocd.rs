@@ -67,6 +67,11 @@ pub fn run(args: &ArgocdArgs, context: &mut Context) -> Result<End, Failure> {
     }
 }
 
+/// The texts of the documents of a build.
+fn documents(built: &Built) -> impl Iterator<Item = &str> {
+    built.documents.iter().filter_map(|(_, range)| built.text.get(range.clone()))
+}
+
 fn generate(proven: bool, context: &mut Context) -> Result<End, Failure> {
     let settings = settings()?;
     let root = root(context)?;
@@ -89,8 +94,7 @@ fn generate(proven: bool, context: &mut Context) -> Result<End, Failure> {
             findings
         }
     };
-    let documents = |built: &Built| built.documents.iter().map(|(_, range)| built.text.get(range.clone()));
-    if built.as_ref().is_some_and(|built| argocd::takes_for_nothing(documents(built).flatten())) {
+    if built.as_ref().is_some_and(|built| argocd::takes_for_nothing(documents(built))) {
         findings.push(argocd::nothing());
     }
     if let Some(wrong) = argocd::told(&findings, settings.strict) {
