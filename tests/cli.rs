@@ -218,3 +218,38 @@ fn what_programs_read_is_json_also_where_something_is_wrong() {
     let built: Value = serde_json::from_str(&Project::own().output(&["build", OWN, "--format", "json"])).unwrap();
     assert_eq!((&built["kind"], built["items"].as_array().unwrap().len()), (&"List".into(), 2));
 }
+
+#[test]
+fn a_password_in_an_address_is_printed_by_no_command_in_no_format() {
+    let base = |source: &str| format!("apiVersion: overlay/v1\nkind: Base\nname: b\nsource: {source}\n");
+    let address = "https://bob:SEC/RETPW@files.example.org/ok.yaml";
+    for source in [
+        format!("{{url: '{address}'}}"),
+        format!("\n  url: {address}"),
+        format!("{{git: {{url: '{address}', commit: {}, path: a}}}}", "a".repeat(40)),
+        "{url: 'bob:RETPW@files.example.org/ok.yaml'}".to_owned(),
+    ] {
+        let project = Project::new([("b/base.yaml", base(&source).as_str())]);
+        for arguments in [
+            &["vendor", "b"][..],
+            &["vendor", "b", "--check"],
+            &["update", "b"],
+            &["update", "b", "--format", "json"],
+            &["update", "b", "--format", "github"],
+        ] {
+            let ran = project.run(arguments);
+            assert_ne!(ran.exit, Some(0), "{arguments:?}");
+            assert!(
+                !format!("{}{}", ran.stdout, ran.stderr).contains("RETPW"),
+                "{arguments:?}: {}{}",
+                ran.stdout,
+                ran.stderr
+            );
+        }
+    }
+    let project = Project::new([("b/base.yaml", base("{url: 'https://files.example.org/ok.yaml'}").as_str())]);
+    let mirror = format!("https://files.example.org={address}");
+    let ran = project.run(&["vendor", "b", "--mirror", &mirror]);
+    assert_eq!(ran.exit, Some(2));
+    assert!(ran.stderr.contains("https://***@files.example.org") && !ran.stderr.contains("RETPW"), "{}", ran.stderr);
+}

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io;
 use std::process::ExitCode;
 
+use crate::diag::secret::masked;
 use crate::diag::visible::visible;
 use crate::diag::{Diagnostic, Severity};
 use crate::fsio::FsError;
@@ -230,14 +231,14 @@ impl Failure {
         }
     }
 
-    /// The failure as it is told on standard error.
+    /// The failure as it is told on standard error: without any password of an address.
     pub fn told(&self) -> String {
         let mut told = format!("error: {}\n", visible(&self.to_string()));
         for note in self.notes() {
             told.push_str(&format!("  = note: {}\n", visible(note)));
         }
         told.push_str(&format!("  = help: {}\n", self.help()));
-        told
+        masked(&told).into_owned()
     }
 }
 

@@ -28,7 +28,7 @@ pub mod vendor;
 pub mod verify;
 
 use std::ffi::OsString;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -36,6 +36,7 @@ use std::sync::Arc;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{self, Date, Findings};
+use crate::diag::secret::masked;
 use crate::diag::visible::visible;
 use crate::diag::{Diagnostic, Source};
 use crate::fsio::{self, FsError};
@@ -220,7 +221,13 @@ fn run(command: &Command, context: &mut Context) -> Result<End, Failure> {
 
 /// Prints the help that was asked for, or says what is wrong with the arguments.
 fn tell_usage(usage: &clap::Error) -> ExitCode {
-    // Where it cannot be written there is nobody to tell.
-    let _ = usage.print();
+    // Where it cannot be written there is nobody to tell, here and below.
+    if usage.use_stderr() {
+        // An argument that is quoted may hold a password.
+        let text = usage.render().ansi().to_string();
+        let _ = anstream::stderr().write_all(masked(&text).as_bytes());
+    } else {
+        let _ = usage.print();
+    }
     ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::file::File;
 use super::{Date, Findings, Spanned};
+use crate::diag::secret::masked;
 use crate::diag::{Place, nearest};
 use crate::yaml::scalar;
 use crate::yaml::tree::{Kind, Node, NodeId, Style};
@@ -190,6 +191,7 @@ impl<'f> View<'f> {
             Kind::Alias { .. } => "an alias".into(),
             Kind::Scalar { .. } if self.is_empty() => "nothing".into(),
             Kind::Scalar { style, text } => {
+                let text = masked(text);
                 let line: String = text.lines().next().unwrap_or_default().chars().take(40).collect();
                 let more = if line.len() < text.trim_end().len() { "…" } else { "" };
                 let quotes = if *style == Style::Plain { "" } else { "\"" };

@@ -3,12 +3,15 @@
 
 mod code;
 pub mod render;
+pub mod secret;
 pub mod visible;
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 pub use code::{Code, Severity};
+use secret::masked;
 
 /// A file that diagnostics can point into: its name as the person knows it, and its text.
 #[derive(Debug)]
@@ -73,7 +76,8 @@ impl Place {
     }
 }
 
-/// One finding: what is wrong or worth knowing, where, and how to mend it.
+/// One finding: what is wrong or worth knowing, where, and how to mend it. What it says holds no password of an
+/// address, in whatever format it is told.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
     /// What it is about.
@@ -108,7 +112,7 @@ impl Diagnostic {
         Diagnostic {
             code,
             severity: code.severity(),
-            message: message.into(),
+            message: clean(message),
             place: None,
             label: String::new(),
             related: Vec::new(),
@@ -132,14 +136,14 @@ impl Diagnostic {
     #[must_use]
     pub fn at(mut self, place: Place, label: impl Into<String>) -> Diagnostic {
         self.place = Some(place);
-        self.label = label.into();
+        self.label = clean(label);
         self
     }
 
     /// The same with another place that matters.
     #[must_use]
     pub fn related(mut self, place: Place, label: impl Into<String>) -> Diagnostic {
-        self.related.push((place, label.into()));
+        self.related.push((place, clean(label)));
         self
     }
 
@@ -167,14 +171,14 @@ impl Diagnostic {
     /// The same with one more fact.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Diagnostic {
-        self.notes.push(note.into());
+        self.notes.push(clean(note));
         self
     }
 
     /// The same with one more thing to do.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
-        self.help.push(help.into());
+        self.help.push(clean(help));
         self
     }
 
@@ -187,6 +191,15 @@ impl Diagnostic {
     /// Whether it is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
+    }
+}
+
+/// A text that a finding may say.
+fn clean(text: impl Into<String>) -> String {
+    let text = text.into();
+    match masked(&text) {
+        Cow::Owned(masked) => masked,
+        Cow::Borrowed(_) => text,
     }
 }
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use super::secret::{MASK, secrets};
 use super::visible::{push_visible, visible};
 use super::{Diagnostic, Place, Severity};
 
@@ -145,24 +146,34 @@ fn cut(text: &str, span: Range<usize>) -> (String, Range<usize>) {
     let to =
         text[start..line_end.max(start)].char_indices().nth(room).map_or(line_end.max(start), |(at, _)| start + at);
 
+    let hidden: Vec<_> = secrets(&text[line_start..line_end.max(start)])
+        .iter()
+        .map(|s| line_start + s.start..line_start + s.end)
+        .collect();
     let mut out = String::new();
     if from > line_start {
         out.push('…');
     }
-    push_all(&mut out, &text[from..start]);
+    push_all(&mut out, text, from..start, &hidden);
     let shown_start = out.len();
-    push_all(&mut out, &text[start..end.min(to)]);
+    push_all(&mut out, text, start..end.min(to), &hidden);
     let shown_end = out.len();
-    push_all(&mut out, &text[end.min(to)..to]);
+    push_all(&mut out, text, end.min(to)..to, &hidden);
     if to < line_end {
         out.push('…');
     }
     (out, shown_start..shown_end)
 }
 
-fn push_all(out: &mut String, text: &str) {
-    for c in text.chars() {
-        push_visible(out, c);
+/// Adds a stretch of the text, with a mask in the place of what is `hidden`.
+fn push_all(out: &mut String, text: &str, stretch: Range<usize>, hidden: &[Range<usize>]) {
+    for (at, c) in text[stretch.clone()].char_indices() {
+        let at = stretch.start + at;
+        match hidden.iter().find(|secret| secret.contains(&at)) {
+            Some(secret) if secret.start == at => out.push_str(MASK),
+            Some(_) => {}
+            None => push_visible(out, c),
+        }
     }
 }
 
@@ -228,6 +239,24 @@ error[path-missing]: nothing is at /binDri
         let coloured = full(&finding, Dress::Coloured);
         assert_ne!(coloured, full(&finding, Dress::Plain));
         assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), full(&finding, Dress::Plain));
+    }
+
+    #[test]
+    fn a_password_in_an_address_is_shown_in_no_part_of_a_finding() {
+        let address = "https://bob:pa/ssw0rd@example.org/a";
+        let said = format!("not `{address}`");
+        let long = format!("url: {address}{}\n", "x".repeat(200));
+        for text in [format!("url: {address}\n"), long] {
+            let other = Source::new("b.yaml", text.clone());
+            let finding = Diagnostic { message: String::new(), ..at(&text, address) };
+            let place = finding.place.unwrap();
+            let finding =
+                Diagnostic::new(Code::Syntax, &said).at(place, &said).related(Place::new(&other, 20..30), &said);
+            let finding = finding.note(&said).help(&said);
+            for told in [full(&finding, Dress::Plain), short(&finding), format!("{:?}", finding.notes)] {
+                assert!(!told.contains("ssw0rd") && told.contains("https://***@example.org/a"), "{told}");
+            }
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 use std::fmt;
 
+use crate::diag::secret::masked;
 use crate::diag::visible::shortened;
 use crate::resource::images::{ImageName, malformed};
 
@@ -96,7 +97,7 @@ impl Reference {
         let ImageName { repository: name, tag, digest } = ImageName::parse(text);
         let digest = digest.map(Digest::parse).transpose()?;
         if let Some(tag) = tag.filter(|tag| !is_tag(tag)) {
-            return Err(ReferenceError::Tag(shortened(tag, MAX_QUOTE)));
+            return Err(ReferenceError::Tag(shortened(&masked(tag), MAX_QUOTE)));
         }
         let (registry, repository) = located(name);
         check_name(name, &registry, &repository)?;
@@ -191,7 +192,7 @@ fn at_default(repository: &str) -> (String, String) {
 }
 
 fn check_name(name: &str, registry: &str, repository: &str) -> Result<(), ReferenceError> {
-    let wrong = |why| Err(ReferenceError::Name(shortened(name, MAX_QUOTE), why));
+    let wrong = |why| Err(ReferenceError::Name(shortened(&masked(name), MAX_QUOTE), why));
     if name.len() > MAX_NAME {
         return wrong("it has more than 255 characters");
     }

@@ -19,6 +19,7 @@ pub use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::header::{HeaderName, LOCATION, RETRY_AFTER};
 pub use reqwest::{Method, StatusCode, Url};
 
+use crate::diag::secret::{MASK, masked};
 use crate::diag::visible::shortened;
 
 /// How many redirects one request may take.
@@ -102,12 +103,16 @@ impl Mirror {
     /// # Errors
     /// [`HttpError::Address`] when one of them is missing, or is none that is fetched from.
     pub fn parse(text: &str) -> Result<Mirror, HttpError> {
-        let wrong = |reason: &str| HttpError::Address { address: without_userinfo(text), reason: reason.to_owned() };
+        let wrong = |reason: &str| HttpError::Address { address: without_password(text), reason: reason.to_owned() };
         let split = text.find("=http://").or_else(|| text.find("=https://"));
         let (from, to) =
             split.map(|at| text.split_at(at)).ok_or_else(|| wrong("a mirror is FROM=TO, two addresses"))?;
         if !from.starts_with("https://") && !from.starts_with("http://") {
             return Err(wrong("a mirror's first address begins with https:// or http://"));
+        }
+        // Such an address is never fetched, and so would never be mirrored.
+        if from != masked(from) {
+            return Err(wrong("a mirror's first address must not hold a user name or password"));
         }
         let to = to.trim_start_matches('=');
         checked_url(to)?;
@@ -645,15 +650,38 @@ fn proxy(proxies: &Proxies) -> Result<Option<reqwest::Proxy>, HttpError> {
     let Some(address) = &proxies.https else { return Ok(None) };
     // The variables are often written without a scheme.
     let address = if address.contains("://") { address.clone() } else { format!("http://{address}") };
-    let proxy = match Url::parse(&address).map(|url| url.scheme().to_owned()) {
-        Ok(scheme) if scheme == "http" || scheme == "https" => reqwest::Proxy::https(&address).ok(),
+    let proxy = match Url::parse(&address) {
+        Ok(url) if is_proxy_scheme(&url) && !has_late_at(&url) => reqwest::Proxy::https(&address).ok(),
         _ => None,
     };
-    let proxy = proxy.ok_or_else(|| HttpError::SetUp {
-        reason: format!("the proxy {}: only http and https proxies are known", without_userinfo(&address)),
-    })?;
+    let proxy = proxy.ok_or_else(|| HttpError::SetUp { reason: not_a_proxy(&address) })?;
     let direct = format!("{},localhost,127.0.0.0/8,::1", proxies.none_for);
     Ok(Some(proxy.no_proxy(reqwest::NoProxy::from_string(&direct))))
+}
+
+/// What to say of a proxy's address that is none. A proxy has no path: what stands before the last `@` is secret.
+fn not_a_proxy(address: &str) -> String {
+    let (scheme, rest) = address.split_once("://").unwrap_or_default();
+    let shown = match rest.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://{MASK}@{host}"),
+        None => address.to_owned(),
+    };
+    let shown = shortened(&shown, 500);
+    let escape = "in a password `/` is written %2F, `#` %23 and `?` %3F";
+    match Url::parse(address) {
+        Ok(url) if !is_proxy_scheme(&url) => format!("the proxy {shown}: only http and https proxies are known"),
+        Ok(_) => format!("the proxy {shown}: this is no proxy's address ({escape})"),
+        Err(e) => format!("the proxy {shown}: this is no address: {e} ({escape})"),
+    }
+}
+
+fn is_proxy_scheme(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
+}
+
+/// Whether an `@` stands behind the host, as it does when a password has a `/`.
+fn has_late_at(url: &Url) -> bool {
+    url[url::Position::BeforePath..].contains('@')
 }
 
 fn certificates(pem: &[u8]) -> Result<Vec<reqwest::Certificate>, HttpError> {
@@ -668,7 +696,7 @@ fn certificates(pem: &[u8]) -> Result<Vec<reqwest::Certificate>, HttpError> {
 
 /// The address, checked: https, or http to this machine; no user name or password in it.
 pub(super) fn checked_url(address: &str) -> Result<Url, HttpError> {
-    let wrong = |reason: &str| HttpError::Address { address: without_userinfo(address), reason: reason.to_owned() };
+    let wrong = |reason: &str| HttpError::Address { address: without_password(address), reason: reason.to_owned() };
     let url = Url::parse(address).map_err(|e| wrong(&format!("this is no address: {e}")))?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(wrong("an address must not hold a user name or password; put them into ~/.netrc"));
@@ -693,20 +721,16 @@ pub(super) fn is_loopback(url: &Url) -> bool {
 
 /// The address without user name, password and query: queries hold signatures at some hosts.
 pub(super) fn shown(url: &Url) -> String {
-    let mut out = without_userinfo(&url[..url::Position::AfterPath]);
+    let mut out = without_password(&url[..url::Position::AfterPath]);
     if url.query().is_some() {
         out.push_str("?…");
     }
     out
 }
 
-/// The text of an address, which need not be one, without what stands before an `@` in the place of its host.
-fn without_userinfo(address: &str) -> String {
-    let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
-    let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    let separator = if scheme.is_empty() { "" } else { "://" };
-    shortened(&format!("{scheme}{separator}{host}{path}"), 500)
+/// The text of an address, which need not be one, as it may be shown.
+fn without_password(address: &str) -> String {
+    shortened(&masked(address), 500)
 }
 
 fn header_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
@@ -778,10 +802,10 @@ mod tests {
     #[test]
     fn a_password_in_an_address_is_refused_and_not_shown() {
         let netrc = "an address must not hold a user name or password; put them into ~/.netrc";
-        assert_eq!(checked("https://me:secret@example.org/a"), format!("https://example.org/a: {netrc}"));
+        assert_eq!(checked("https://me:secret@example.org/a"), format!("https://***@example.org/a: {netrc}"));
         assert_eq!(
             checked("https://me:sec@ret@exa mple/a"),
-            "https://exa mple/a: this is no address: invalid international domain name"
+            "https://***@exa mple/a: this is no address: invalid international domain name"
         );
         assert!(!checked("http://me:secret@example.org/").contains("secret"));
     }
@@ -790,6 +814,15 @@ mod tests {
     fn a_query_is_not_shown() {
         let url = Url::parse("https://example.org/a%20b?X-Signature=secret#f").unwrap();
         assert_eq!(shown(&url), "https://example.org/a%20b?…");
+    }
+
+    #[test]
+    fn a_proxys_password_is_not_shown_however_it_is_spelled() {
+        for address in ["me:sec/ret@proxy.example:1", "http://me:sec#ret@proxy.example:1", "me:1/ret@proxy.example:1"] {
+            let proxies = Proxies { https: Some(address.to_owned()), none_for: String::new() };
+            let error = Http::new(Settings { proxies, ..Settings::default() }).unwrap_err().to_string();
+            assert!(error.contains("the proxy http://***@") && !error.contains("ret@"), "{error}");
+        }
     }
 
     #[test]
@@ -808,6 +841,10 @@ mod tests {
     fn a_mirror_that_is_none_is_refused() {
         let said = |text| Mirror::parse(text).unwrap_err().to_string();
         assert_eq!(said("https://example.org"), "https://example.org: a mirror is FROM=TO, two addresses");
+        assert_eq!(
+            said("https://me:secret@example.org=https://mirror.example"),
+            "https://***@example.org=https://mirror.example: a mirror's first address must not hold a user name or password"
+        );
         assert_eq!(
             said("example.org=https://mirror.example"),
             "example.org=https://mirror.example: a mirror's first address begins with https:// or http://"
@@ -847,7 +884,7 @@ mod tests {
         let settings = Settings { proxies: Proxies { https, none_for: String::new() }, ..Settings::default() };
         let error = Http::new(settings).unwrap_err().to_string();
         let expected =
-            "cannot set up TLS: the proxy socks5://proxy.example:1080: only http and https proxies are known";
+            "cannot set up TLS: the proxy socks5://***@proxy.example:1080: only http and https proxies are known";
         assert_eq!(error, expected);
     }
 }

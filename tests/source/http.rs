@@ -118,7 +118,7 @@ fn redirects_are_followed_but_not_for_ever() {
     assert_eq!(failure(&at("/out")), "http://example.org/: only https is fetched (http is for this machine alone)");
     assert_eq!(
         failure(&at("/user")),
-        "https://example.org/: an address must not hold a user name or password; put them into ~/.netrc"
+        "https://***@example.org/: an address must not hold a user name or password; put them into ~/.netrc"
     );
 }
 
