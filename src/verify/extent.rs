@@ -101,8 +101,8 @@ pub(super) fn of(
     };
     // Where the entry comes or goes behind a dash, what stood there moves to a line of its own, or the other way round.
     if old.entry.is_some() != new.entry.is_some() && (is_compact(base, &old) || is_compact(result, &new)) {
-        extents.before.extend(old.container.into_iter().flat_map(|container| near(base, container)));
-        extents.after.extend(new.container.into_iter().flat_map(|container| near(result, container)));
+        extents.before.extend(old.container.into_iter().flat_map(|container| first_lines(base, container)));
+        extents.after.extend(new.container.into_iter().flat_map(|container| first_lines(result, container)));
     }
     extents
 }
@@ -295,19 +295,31 @@ fn lines(text: &str, walked: &Walked, with_comments: bool) -> Vec<Range<usize>> 
     walked.entry.iter().chain(walked.entry.iter().flat_map(|_| &walked.doubled)).map(whole).collect()
 }
 
+/// The lines on which a container and the entries in it begin.
+fn first_lines(side: Side<'_>, (container, start): (NodeId, usize)) -> Vec<Range<usize>> {
+    let starts = child_spans(side, container).into_iter().map(|child| child.start);
+    let starts = starts.chain([start, side.tree.node(container).span.start]);
+    starts.map(|at| line_start(side.text, at)..line_end(side.text, at)).collect()
+}
+
 /// The lines that punctuation may change on: that of the container's own key or dash, and the first and last lines of
 /// everything in it.
 fn near(side: Side<'_>, (container, start): (NodeId, usize)) -> Vec<Range<usize>> {
-    let node = side.tree.node(container);
-    let children: Vec<Range<usize>> = match &node.kind {
+    let span = &side.tree.node(container).span;
+    let children = child_spans(side, container);
+    let ends = children.iter().flat_map(|c| [c.start, c.end]).chain([start, span.start, span.end]);
+    ends.map(|at| line_start(side.text, at)..line_end(side.text, at)).collect()
+}
+
+/// From its key to the end of its value, for each entry; the whole of each item.
+fn child_spans(side: Side<'_>, container: NodeId) -> Vec<Range<usize>> {
+    match &side.tree.node(container).kind {
         Kind::Mapping { entries, .. } => {
             entries.iter().map(|e| side.tree.node(e.key).full().start..side.tree.node(e.value).full().end).collect()
         }
         Kind::Sequence { items, .. } => items.iter().map(|i| side.tree.node(i.node).full()).collect(),
         _ => Vec::new(),
-    };
-    let ends = children.iter().flat_map(|c| [c.start, c.end]).chain([start, node.span.start, node.span.end]);
-    ends.map(|at| line_start(side.text, at)..line_end(side.text, at)).collect()
+    }
 }
 
 fn line_start(text: &str, at: usize) -> usize {
