@@ -135,7 +135,7 @@ fn kubectl_reads_what_we_spell_as_it_is_meant() {
 }
 
 /// What stands behind `spec:`. YAML 1.2 reads all of it; libyaml, and so kubectl, does not.
-const NOT_FOR_LIBYAML: [&str; 24] = [
+const NOT_FOR_LIBYAML: [&str; 26] = [
     r#" "a\/b""#,
     r#" "\ud83d\ude00""#,
     r#" ["\\\/"]"#,
@@ -147,6 +147,8 @@ const NOT_FOR_LIBYAML: [&str; 24] = [
     " [a?b]",
     " [a? , b]",
     " {?a: b}",
+    " [::a]",
+    " {:a: b}",
     " [!!str]",
     " {a: !!str}",
     "\n  -\ta",
@@ -207,6 +209,7 @@ fn kubectl_reads_what_a_patch_spelled_as_only_others_can() {
         (r#""\ud83d\ude00""#, json!("\u{1f600}")),
         (r#"{"k\/l": "\/", m: ["\ud83d\ude00"]}"#, json!({"k/l": "/", "m": ["\u{1f600}"]})),
         ("[a?b, {?c: d}]", json!(["a?b", {"?c": "d"}])),
+        ("[::a, {:c: d}]", json!(["::a", {":c": "d"}])),
         ("\n  - \"\\/\"\n  -\tx\n", json!(["/", "x"])),
         ("\n  \"\\/\": 1\n  x: y\n", json!({"/": 1, "x": "y"})),
         ("|\n  \tx\n", json!("\tx\n")),

@@ -29,6 +29,11 @@ pub enum Refusal {
     /// A `?` in a bare text between brackets or braces.
     #[error("Kubernetes takes a `?` between brackets or braces for an indicator; quote this text")]
     QuestionMark,
+    /// A `:` at the start of a bare text between brackets or braces.
+    #[error(
+        "Kubernetes takes a `:` at the start of a text between brackets or braces for an indicator; quote this text"
+    )]
+    Colon,
     /// A tab where indentation could be.
     #[error("Kubernetes takes no tab here; write spaces")]
     Tab,
@@ -50,6 +55,9 @@ fn nodes(tree: &Tree, text: &str) -> Option<(Refusal, Bytes)> {
             Kind::Scalar { style: Style::Double, .. } => escape(text, &node.span),
             Kind::Scalar { style: Style::Plain, text } if in_flow && text.contains('?') => {
                 Some((Refusal::QuestionMark, node.span.clone()))
+            }
+            Kind::Scalar { style: Style::Plain, text } if in_flow && text.starts_with(':') => {
+                Some((Refusal::Colon, node.span.clone()))
             }
             _ => None,
         });
@@ -261,6 +269,8 @@ mod tests {
             ("a: {b: !!str}\n", Refusal::TagEnd, 7),
             ("a: [b?c]\n", Refusal::QuestionMark, 4),
             ("a: {?b: c}\n", Refusal::QuestionMark, 4),
+            ("a: [b, ::c]\n", Refusal::Colon, 7),
+            ("a: {:b: c}\n", Refusal::Colon, 4),
             ("a:\n-\tb\n", Refusal::Tab, 4),
             ("a:\n- \t\n  b\n", Refusal::Tab, 5),
             ("? a\n:\tb\n", Refusal::Tab, 5),
@@ -285,6 +295,7 @@ mod tests {
             "a: &b-_9 c\nd: *b-_9\n",
             "a: !!str b\nc: !!str\n",
             "a: b?c\nd: [\"b?c\", ? e : f]\n",
+            "a: ::b\nc: [b::c, \":d\"]\n",
             "a:\tb\t# c\n- d\n".strip_suffix("- d\n").unwrap(),
             "a:\t\n  b: c\t\n",
             "a: [b,\n\tc,\t\"d\te\"]\n",
