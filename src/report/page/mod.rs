@@ -1,7 +1,7 @@
 //! What `overlay diff --format html` prints: one page that needs nothing but itself, with upstream beside the result,
 //! and each departure joined to the card of its patch.
 //!
-//! [`rows`] puts the lines side by side, [`blocks`] says which of them are shown and which are folded, and the template
+//! `rows` puts the lines side by side, `blocks` says which of them are shown and which are folded, and the template
 //! `templates/page.html` writes them. Every text of a file goes through [`visible`] and through the template's escaping.
 //! The page forbids itself everything else: its Content-Security-Policy names the hashes of its own style and script.
 
