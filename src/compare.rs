@@ -2,7 +2,7 @@
 //!
 //! This says what differs, and of no difference whether it may: it knows neither patches nor locks.
 
-use crate::diff::{Difference, Document, Pairing, diff_streams};
+use crate::diff::{Document, Pairing, diff_streams};
 use crate::layer::manifest::Entry;
 use crate::report::comparison::DocumentComparison;
 use crate::report::{ChangeKind, Departure};
@@ -47,12 +47,8 @@ impl<'a> Compared<'a> {
     pub fn departures(&self, pairing: &Pairing) -> Vec<Departure> {
         let resource = self.resource(pairing);
         let value = |entry: Option<&'a Entry>| entry.map(|entry| &entry.value);
-        let (before, after) = (value(self.before(pairing)), value(self.after(pairing)));
-        let departure = |difference: &Difference| match difference.of_list_item(before, after) {
-            Some((item, difference)) => Departure::new(&item.to_string(), &difference, None),
-            None => Departure::new(&resource, difference, None),
-        };
-        pairing.differences.iter().map(departure).collect()
+        let sides = (value(self.before(pairing)), value(self.after(pairing)));
+        pairing.differences.iter().map(|difference| Departure::of(&resource, sides, difference, None)).collect()
     }
 
     /// The documents that are not the same on both sides.

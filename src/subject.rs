@@ -44,13 +44,7 @@ impl Subject {
         stream: Option<&Arc<Source>>,
         findings: &mut Findings,
     ) -> Option<Subject> {
-        let folder = match root.locate(folder) {
-            Ok(folder) => folder,
-            Err(error) => {
-                findings.add(error.diagnose(None));
-                return None;
-            }
-        };
+        let folder = located(root, folder, findings)?;
         let layer = match stream {
             None => overlay::load(root, &folder, findings)?,
             Some(stream) => overlay::load_over(root, &folder, stream, findings)?,
@@ -62,25 +56,21 @@ impl Subject {
             findings.add(Diagnostic::new(Code::Syntax, message).at(place, "this base").help(help));
             return None;
         }
-        let plan = Plan::new(root, &layer, findings);
-        let images = images(&layer, findings);
-        Some(Subject { folder, layer, plan, images, no_match: NoMatch::default() })
+        Some(Subject::of(root, folder, layer, findings))
     }
 
     /// The overlay that a text describes, its paths starting from the current folder, over documents that are handed
     /// over.
     pub fn of_file(root: &Root, file: &Arc<Source>, stream: &Arc<Source>, findings: &mut Findings) -> Option<Subject> {
-        let folder = match root.locate(Path::new(".")) {
-            Ok(folder) => folder,
-            Err(error) => {
-                findings.add(error.diagnose(None));
-                return None;
-            }
-        };
+        let folder = located(root, Path::new("."), findings)?;
         let layer = overlay::load_text_over(root, &folder, file, stream, findings)?;
+        Some(Subject::of(root, folder, layer, findings))
+    }
+
+    fn of(root: &Root, folder: Located, layer: Layer, findings: &mut Findings) -> Subject {
         let plan = Plan::new(root, &layer, findings);
         let images = images(&layer, findings);
-        Some(Subject { folder, layer, plan, images, no_match: NoMatch::default() })
+        Subject { folder, layer, plan, images, no_match: NoMatch::default() }
     }
 
     /// The overlay itself.
@@ -107,6 +97,10 @@ impl Subject {
         let sound = !findings.has_errors() && self.plan.vendored.iter().all(Option::is_some);
         build::build_where(&self.plan, &self.images, self.no_match, findings).filter(|_| sound)
     }
+}
+
+fn located(root: &Root, folder: &Path, findings: &mut Findings) -> Option<Located> {
+    root.locate(folder).map_err(|error| findings.add(error.diagnose(None))).ok()
 }
 
 /// The paths of images that the overlays of a stack list, as mapping keys, indices and `*`.

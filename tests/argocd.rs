@@ -103,12 +103,18 @@ fn folders_without_an_overlay_of_ours_are_left_to_others() {
     assert_eq!(found, ["broken", OWN]);
 }
 
+/// A patch that takes a `ConfigMap` out.
+fn deleting(name: &str) -> String {
+    format!(
+        "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: s\nwhy: w\nchanges:
+  - {{target: {{kind: ConfigMap, name: {name}}}, delete: true}}\n"
+    )
+}
+
 #[test]
 fn the_error_begins_with_what_is_wrong_and_where() {
-    let patch = "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: s\nwhy: w\nchanges:
-  - {target: {kind: ConfigMap, name: aa}, delete: true}\n";
     let project = repository(MAP, "patches: [p.yaml]\n");
-    project.write("o/p.yaml", patch);
+    project.write("o/p.yaml", &deleting("aa"));
     assert_eq!(
         shown(&project),
         "`overlay argocd generate` failed exit status 1: p.yaml:7:14: error[target-missing]: no document matches \
@@ -231,21 +237,20 @@ fn nothing_outside_the_work_folder_is_read() {
 
 #[test]
 fn a_result_without_a_manifest_is_an_error_and_never_an_empty_success() {
-    let delete = "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: s\nwhy: w\nchanges:
-  - {target: {kind: ConfigMap, name: a}, delete: true}\n";
-    let deleting = repository(MAP, "patches: [p.yaml]\n");
-    deleting.write("o/p.yaml", delete);
+    let alone = repository(MAP, "patches: [p.yaml]\n");
+    alone.write("o/p.yaml", &deleting("a"));
     let list = repository(
         &format!("apiVersion: v1\nkind: List\nitems:\n  - {}", MAP.trim().replace('\n', "\n    ")),
         "patches: [p.yaml]\n",
     );
-    list.write("o/p.yaml", delete);
+    list.write("o/p.yaml", &deleting("a"));
     let empty_list = repository("apiVersion: v1\nkind: List\nitems: []\n", "");
     let null_list = repository("apiVersion: v1\nkind: List\nitems: null\n", "");
     let named = repository("apiVersion: v1\nkind: Foo\nmetadata: {name: a}\nitems: []\n", "");
     let nothing = repository(MAP, "");
     nothing.write("o/overlay.yaml", &OVERLAY.replace("[../b]", "[]"));
-    for project in [deleting, list, empty_list, null_list, named, nothing] {
+    assert_eq!(null_list.run(&["build", "o"]).exit, Some(1));
+    for project in [alone, list, empty_list, null_list, named, nothing] {
         let error = shown(&project);
         assert!(error.contains("error[result-empty]"), "{error}");
     }

@@ -89,6 +89,41 @@ fn what_no_patch_explains_is_the_loudest_thing_on_the_page() {
 }
 
 #[test]
+fn what_changes_in_an_item_of_a_list_is_told_under_its_name() {
+    let item = |name: &str, size: &str| {
+        format!("- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: {name}}}\n  data: {{size: {size}}}\n")
+    };
+    let list =
+        |size: &str| format!("apiVersion: v1\nkind: List\nitems:\n{}{}", item("one", "small"), item("two", size));
+    let project = Project::new([
+        ("upstream/list.yaml", list("small").as_str()),
+        (
+            "base/list/base.yaml",
+            "apiVersion: overlay/v1\nkind: Base\nname: list\nsource: {file: ../../upstream/list.yaml}\n",
+        ),
+        (
+            "overlays/lab/overlay.yaml",
+            "apiVersion: overlay/v1\nkind: Overlay\nname: lab\nbases: [../../base/list]\npatches: [grow.yaml]\n",
+        ),
+        (
+            "overlays/lab/grow.yaml",
+            "apiVersion: overlay/v1\nkind: Patch\nname: grow\nsummary: Grow\nwhy: It is too small.\nchanges:
+  - target: {kind: ConfigMap, name: two}
+    patch: [{op: replace, path: /data/size, was: small, value: large}]\n",
+        ),
+        ("old.yaml", list("small").as_str()),
+    ]);
+    project.output(&["vendor", "base/list"]);
+    print(&project, &["overlays/lab"]);
+    let page = std::fs::read_to_string(project.path("page.html")).unwrap();
+    assert!(page.contains("ConfigMap/two") && !page.contains("/items/"), "{page}");
+    // The file lacks the departure: the page finds it again among what the file says of the item.
+    print(&project, &["overlays/lab", "--against", "old.yaml"]);
+    let page = std::fs::read_to_string(project.path("page.html")).unwrap();
+    assert!(page.contains("old.yaml lacks this.") && !page.contains("not in upstream"), "{page}");
+}
+
+#[test]
 fn what_kubectl_prints_of_it_is_laid_out_like_the_result() {
     let project = Project::own();
     let built: Value = serde_json::from_str(&project.output(&["build", OWN, "--format", "json"])).unwrap();

@@ -287,17 +287,19 @@ impl<'p> Documents<'p> {
     pub(super) fn any_left(&self) -> bool {
         let is_resource = |d: &Document<'_>| d.planned.identity.as_ref().is_some_and(|identity| !identity.is_empty());
         let left = |d: &Document<'_>| is_resource(d) && d.deleted_by.is_none();
-        let numbers = self.list.iter().enumerate().filter(|(_, d)| left(d)).map(|(number, _)| number);
-        numbers.into_iter().any(|number| !self.is_empty_list(number))
+        self.list.iter().enumerate().any(|(number, d)| left(d) && !self.is_empty_list(number))
     }
 
-    /// Whether a document is a List that has no items now. Only a List is read for it.
+    /// Whether a document is a List that has no items now, or null in their place. Only a List is read for it.
     fn is_empty_list(&self, number: usize) -> bool {
         let Some(document) = self.list.get(number) else { return false };
         if !document.planned.identity.as_ref().is_some_and(Identity::is_list) {
             return false;
         }
-        let empty = |value: &Value| value.get("items").and_then(Value::as_array).is_some_and(Vec::is_empty);
+        let empty = |value: &Value| match value.get("items") {
+            Some(Value::Array(items)) => items.is_empty(),
+            items => items.is_some_and(Value::is_null),
+        };
         match &document.state {
             Some(state) => empty(&state.value),
             None => self.read(number).is_ok_and(|state| empty(&state.value)),

@@ -121,12 +121,8 @@ impl Builder<'_, '_> {
         if plan.documents.iter().any(|d| d.identity.is_some()) {
             self.fail(result_empty(plan));
         } else if !self.findings.has_errors() {
-            let finding = Diagnostic::new(Code::ResultEmpty, "there is no document to build from");
-            self.fail(
-                finding.help(
-                    "Check what the overlay stands on: an empty result makes a GitOps tool delete what it manages.",
-                ),
-            );
+            let help = "Check what the overlay stands on: an empty result makes a GitOps tool delete what it manages.";
+            self.fail(Diagnostic::new(Code::ResultEmpty, "there is no document to build from").help(help));
         }
     }
 

@@ -24,9 +24,10 @@ pub(super) fn edit(program: &OsString, file: &Path, current: &Path) -> Result<()
     let mut line = program.clone();
     line.push(" \"$@\"");
     let ended = Command::new("sh").arg("-c").arg(line).arg(program).arg(file).current_dir(current).status();
-    match ended {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(Failure::Editor { program: program.to_string_lossy().into_owned(), why: status.to_string() }),
-        Err(error) => Err(Failure::Editor { program: program.to_string_lossy().into_owned(), why: error.to_string() }),
-    }
+    let why = match ended {
+        Ok(status) if status.success() => return Ok(()),
+        Ok(status) => status.to_string(),
+        Err(error) => error.to_string(),
+    };
+    Err(Failure::Editor { program: program.to_string_lossy().into_owned(), why })
 }

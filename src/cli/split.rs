@@ -47,9 +47,9 @@ pub(super) fn run(job: &Job<'_>, context: &mut Context) -> Result<End, Failure> 
         context.terminal.aside("nothing was written\n");
         return Ok(end);
     }
-    if let Some(stranger) = all.strangers.first() {
+    if let Some(stranger) = all.one.strangers.first() {
         let path = job.into.join(stranger).to_string_lossy().into_owned();
-        return Err(Failure::Stranger { path, more: all.strangers.len() - 1 });
+        return Err(Failure::Stranger { path, more: all.one.strangers.len() - 1 });
     }
     let told = all.commit(&target)?;
     context.terminal.aside(&format!("{}: {told}\n", visible(&job.into.to_string_lossy())));
@@ -193,7 +193,6 @@ impl One {
 #[derive(Default)]
 struct Whole {
     one: One,
-    strangers: Vec<String>,
     overlays: usize,
     passed_over: usize,
 }
@@ -202,7 +201,7 @@ impl Whole {
     fn add(&mut self, one: One) {
         self.overlays += usize::from(!one.passed_over);
         self.passed_over += usize::from(one.passed_over);
-        self.strangers.extend(one.strangers);
+        self.one.strangers.extend(one.strangers);
         self.one.findings.extend(one.findings);
         self.one.files.join(one.files);
         self.one.batch.join(one.batch);

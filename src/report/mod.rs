@@ -320,6 +320,20 @@ impl Departure {
         }
     }
 
+    /// The same for a document whose values on both sides are given: a difference in an item of a List is one of the item,
+    /// under the item's own name.
+    pub fn of(
+        resource: &str,
+        (before, after): (Option<&Value>, Option<&Value>),
+        difference: &Difference,
+        note: Option<String>,
+    ) -> Departure {
+        match difference.of_list_item(before, after) {
+            Some((item, difference)) => Departure::new(&item.to_string(), &difference, note),
+            None => Departure::new(resource, difference, note),
+        }
+    }
+
     /// Whether it is a document that only one side has.
     pub fn is_whole_document(&self) -> bool {
         self.path.is_empty() && self.within.is_none() && matches!(self.change, ChangeKind::Add | ChangeKind::Remove)

@@ -111,7 +111,8 @@ impl<'a> Sides<'a> {
         let entry = document.after.and_then(|index| self.held.get(index));
         let identity = part.map(|p| &p.identity).or(entry.map(|e| &e.identity))?;
         let resource = identity.to_string();
-        let told = |difference: &Difference| report::Departure::new(&resource, difference, None);
+        let sides = (part.map(|part| part.value), entry.map(|entry| &entry.value));
+        let told = |difference: &Difference| report::Departure::of(&resource, sides, difference, None);
         let written = entry.filter(|_| live && part.is_some());
         let is_servers =
             |difference: &Difference| written.is_some_and(|e| live::is_servers(identity, difference, &e.value));
@@ -202,11 +203,12 @@ impl Holder<'_, '_> {
         let entry = document.after.and_then(|index| self.held.get(index));
         let Some(identity) = part.map(|p| &p.identity).or(entry.map(|e| &e.identity)) else { return };
         let resource = identity.to_string();
+        let sides = (part.map(|part| part.value), entry.map(|entry| &entry.value));
         for departure in &document.departures {
             let Some(claim) = claims.get(departure.claim) else { continue };
-            let note = self.prover.operation(claim).and_then(|(_, o)| o?.note.as_ref()).map(|n| n.value.clone());
+            let note = self.prover.note(claim);
             if let Some(patch) = out.patches.get_mut(claim.patch) {
-                patch.departures.push(report::Departure::new(&resource, &departure.difference, note));
+                patch.departures.push(report::Departure::of(&resource, sides, &departure.difference, note));
             }
         }
         for odd in &document.undocumented {
@@ -215,7 +217,7 @@ impl Holder<'_, '_> {
                 continue;
             }
             Self::whole(part.is_some(), entry.is_some(), &resource, out);
-            out.undocumented.push(report::Departure::new(&resource, &odd.difference, None));
+            out.undocumented.push(report::Departure::of(&resource, sides, &odd.difference, None));
             self.undocumented(claims, odd, &resource, part, entry);
         }
         for missing in &document.missing {

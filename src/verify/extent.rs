@@ -322,12 +322,13 @@ fn child_spans(side: Side<'_>, container: NodeId) -> Vec<Range<usize>> {
     }
 }
 
-fn line_start(text: &str, at: usize) -> usize {
+/// The start of the line that a byte is on.
+pub(super) fn line_start(text: &str, at: usize) -> usize {
     text.get(..at).and_then(|t| t.rfind('\n')).map_or(0, |n| n + 1)
 }
 
 /// The end of the line, its break included.
-fn line_end(text: &str, at: usize) -> usize {
+pub(super) fn line_end(text: &str, at: usize) -> usize {
     text.get(at..).and_then(|t| t.find('\n')).map_or(text.len(), |n| at + n + 1)
 }
 

@@ -86,8 +86,13 @@ impl Touch {
     }
 }
 
-/// Which lines of base and result are whose. `None` where the result cannot be read.
-pub fn touches(overlay: &Overlay<'_>, result: &str) -> Option<Vec<Touch>> {
+/// Hands over what is proven of a result, and the result as a source. What is wrong is told elsewhere. `None` where the
+/// result cannot be read.
+pub(super) fn proven<R>(
+    overlay: &Overlay<'_>,
+    result: &str,
+    take: impl FnOnce(&Prover<'_>, &[Claim], &Proof, &Arc<Source>) -> R,
+) -> Option<R> {
     let findings = &mut Findings::new();
     let base = reading::base(overlay.plan, findings);
     let source = Source::new(format!("the result of {}", overlay.folder), result);
@@ -95,20 +100,26 @@ pub fn touches(overlay: &Overlay<'_>, result: &str) -> Option<Vec<Touch>> {
     let prover = Prover { overlay, base: &base, result: &documents, findings };
     let claims = prover.claims();
     let proof = prover.attribute(&claims);
+    Some(take(&prover, &claims, &proof, &source))
+}
+
+/// Which lines of base and result are whose. `None` where the result cannot be read.
+pub fn touches(overlay: &Overlay<'_>, result: &str) -> Option<Vec<Touch>> {
     let (_, starts) = overlay.plan.unpatched();
-    let mut touches = Vec::new();
-    for document in &proof.documents {
-        let told = &mut extent::Told::default();
-        for departure in &document.departures {
-            let Some((patch, _)) = claims.get(departure.claim).and_then(|claim| prover.operation(claim)) else {
-                continue;
-            };
-            let claim = claims.get(departure.claim);
-            let Extents { before, after, .. } = prover.extents(&starts, document, &departure.difference, claim, told);
-            touches.push(Touch { patch: patch.name.value.clone(), before, after });
+    proven(overlay, result, |prover, claims, proof, _| {
+        let mut touches = Vec::new();
+        for document in &proof.documents {
+            let told = &mut extent::Told::default();
+            for departure in &document.departures {
+                let claim = claims.get(departure.claim);
+                let Some((patch, _)) = claim.and_then(|claim| prover.operation(claim)) else { continue };
+                let Extents { before, after, .. } =
+                    prover.extents(&starts, document, &departure.difference, claim, told);
+                touches.push(Touch { patch: patch.name.value.clone(), before, after });
+            }
         }
-    }
-    Some(touches)
+        touches
+    })
 }
 
 /// What is known without reading a document.
@@ -256,7 +267,7 @@ impl Prover<'_> {
             for departure in &document.departures {
                 self.comment_kept(&claims, departure, document.before, document.after);
                 let Some(claim) = claims.get(departure.claim) else { continue };
-                let note = self.operation(claim).and_then(|(_, o)| o?.note.as_ref()).map(|n| n.value.clone());
+                let note = self.note(claim);
                 if let Some(patch) = out.patches.get_mut(claim.patch) {
                     patch.departures.push(self.departure(document, &resource, &departure.difference, note));
                 }
@@ -276,7 +287,7 @@ impl Prover<'_> {
     }
 
     /// A difference as the report tells it: of an item of a List, under the item's own name.
-    fn departure(
+    pub(super) fn departure(
         &self,
         document: &DocumentProof,
         resource: &str,
@@ -285,10 +296,7 @@ impl Prover<'_> {
     ) -> report::Departure {
         let before = document.before.and_then(|index| self.base.get(index)).map(|d| &d.loaded.value);
         let after = document.after.and_then(|index| self.result.get(index)).map(|d| &d.loaded.value);
-        match difference.of_list_item(before, after) {
-            Some((item, difference)) => report::Departure::new(&item.to_string(), &difference, note),
-            None => report::Departure::new(resource, difference, note),
-        }
+        report::Departure::of(resource, (before, after), difference, note)
     }
 
     fn images(&mut self, claims: &[Claim], proof: &Proof) {
@@ -345,6 +353,12 @@ impl Prover<'_> {
     /// What the patches claim, target by target.
     pub(super) fn claims(&self) -> Vec<Claim> {
         claims(self.overlay.plan, &|scope, target| reading::hits(self.base, scope, target))
+    }
+
+    /// What the operation of a claim says of its place.
+    pub(super) fn note(&self, claim: &Claim) -> Option<String> {
+        let (_, operation) = self.operation(claim)?;
+        operation?.note.as_ref().map(|note| note.value.clone())
     }
 
     /// The patch of a claim, and the operation if it has one.

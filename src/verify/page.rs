@@ -10,10 +10,8 @@ use serde_json::Value;
 
 use super::against::{self, Held};
 use super::attribute::DocumentProof;
-use super::extent::{Extents, Told};
-use super::overlay::{Overlay, Prover};
-use super::reading;
-use crate::config::Findings;
+use super::extent::{Extents, Told, line_end, line_start};
+use super::overlay::{Overlay, Prover, proven};
 use crate::diag::Source;
 use crate::diff::{Difference, Path, Step};
 use crate::layer::manifest::Entry;
@@ -34,25 +32,21 @@ pub struct Against<'a> {
 
 /// The documents of an overlay, those of the base first, in order. `None` where the result or the file cannot be read.
 pub fn documents(overlay: &Overlay<'_>, result: &str, against: Option<Against<'_>>) -> Option<Vec<PageDocument>> {
-    let findings = &mut Findings::new();
-    let base = reading::base(overlay.plan, findings);
-    let source = Source::new(format!("the result of {}", overlay.folder), result);
-    let documents = reading::result(&source, &base, findings)?;
-    let prover = Prover { overlay, base: &base, result: &documents, findings };
-    let claims = prover.claims();
-    let proof = prover.attribute(&claims);
     let (_, starts) = overlay.plan.unpatched();
-    let shower = Shower { prover: &prover, starts: &starts };
-    let mut pages: Vec<PageDocument> =
-        proof.documents.iter().map(|document| shower.document(document, &claims, &source)).collect();
-    if let Some(against) = against {
-        let held = against::held(overlay, &base, against.file, against.live)?;
-        let of = |base: usize| proof.documents.iter().position(|document| document.before == Some(base));
-        for held in &held {
-            hold(held, held.base.and_then(of), against.file, &mut pages);
+    let shown = proven(overlay, result, |prover, claims, proof, source| {
+        let shower = Shower { prover, starts: &starts };
+        let mut pages: Vec<PageDocument> =
+            proof.documents.iter().map(|document| shower.document(document, claims, source)).collect();
+        if let Some(against) = against {
+            let held = against::held(overlay, prover.base, against.file, against.live)?;
+            let of = |base: usize| proof.documents.iter().position(|document| document.before == Some(base));
+            for held in &held {
+                hold(held, held.base.and_then(of), against.file, &mut pages);
+            }
         }
-    }
-    Some(pages)
+        Some(pages)
+    });
+    shown.flatten()
 }
 
 struct Shower<'s, 'a> {
@@ -66,15 +60,17 @@ impl Shower<'_, '_> {
         let new = document.after.and_then(|index| self.prover.result.get(index));
         let resource = self.prover.name(document.before, document.after);
         let mut marks = Vec::new();
+        let mut lines_told = Told::default();
+        let mut mark = |difference: &Difference, note, patch| {
+            let departure = self.prover.departure(document, &resource, difference, note);
+            marks.push(self.mark(document, difference, departure, patch, &mut lines_told));
+        };
         for departure in &document.departures {
             let Some(claim) = claims.get(departure.claim) else { continue };
-            let note = self.prover.operation(claim).and_then(|(_, o)| o?.note.as_ref()).map(|n| n.value.clone());
-            let told = Departure::new(&resource, &departure.difference, note);
-            marks.push(self.mark(document, &departure.difference, told, Some(claim.patch)));
+            mark(&departure.difference, self.prover.note(claim), Some(claim.patch));
         }
         for odd in &document.undocumented {
-            let told = Departure::new(&resource, &odd.difference, None);
-            marks.push(self.mark(document, &odd.difference, told, None));
+            mark(&odd.difference, None, None);
         }
         PageDocument {
             resource,
@@ -95,9 +91,9 @@ impl Shower<'_, '_> {
         difference: &Difference,
         departure: Departure,
         patch: Option<usize>,
+        told: &mut Told,
     ) -> Mark {
-        let Extents { before, after, .. } =
-            self.prover.extents(self.starts, document, difference, None, &mut Told::default());
+        let Extents { before, after, .. } = self.prover.extents(self.starts, document, difference, None, told);
         let old = document.before.and_then(|index| self.prover.base.get(index));
         let new = document.after.and_then(|index| self.prover.result.get(index));
         let start = old.and_then(|old| self.starts.get(old.planned)).copied().unwrap_or_default();
@@ -140,12 +136,12 @@ fn inner(
     let line_of = |at: usize| inside.get(..at).map_or(0, |before| before.matches('\n').count());
     let first = text.get(..node.span.start)?.matches('\n').count() + 1;
     let lines = first + line_of(entry.start)..first + line_of(entry.end.saturating_sub(1).max(entry.start)) + 1;
-    let bytes = line_start(text, lines.start)..line_start(text, lines.end);
+    let bytes = start_of_line(text, lines.start)..start_of_line(text, lines.end);
     Some(vec![bytes])
 }
 
 /// The byte at which a line begins, by its number from 0.
-fn line_start(text: &str, line: usize) -> usize {
+fn start_of_line(text: &str, line: usize) -> usize {
     match line.checked_sub(1) {
         None => 0,
         Some(breaks) => memchr::memchr_iter(b'\n', text.as_bytes()).nth(breaks).map_or(text.len(), |at| at + 1),
@@ -172,7 +168,21 @@ const LAYOUT: Layout = Layout { step: 2, indent_lists: false };
 
 /// Adds what a file says of a document: to the document's page, or as a page of its own where the base has none.
 fn hold(held: &Held, at: Option<usize>, file: &Source, pages: &mut Vec<PageDocument>) {
-    let at = at.filter(|at| pages.get(*at).is_some_and(|page| page.file.is_none())).unwrap_or_else(|| {
+    let is_it = |mark: &Mark, patch: usize, told: &Departure| {
+        let departure = &mark.departure;
+        let is_there = told.path == departure.path && told.within == departure.within;
+        mark.patch == Some(patch) && told.resource == departure.resource && is_there
+    };
+    let marks = at.and_then(|at| pages.get_mut(at)).into_iter().flat_map(|page| &mut page.marks);
+    for mark in marks {
+        mark.lacking |= held.missing.iter().any(|(patch, told)| is_it(mark, *patch, told));
+    }
+    let free = at.filter(|at| pages.get(*at).is_some_and(|page| page.file.is_none()));
+    // One text of a file stands on a page; of the other items of a List only what is odd is shown.
+    if at.is_some() && free.is_none() && held.undocumented.is_empty() {
+        return;
+    }
+    let at = free.unwrap_or_else(|| {
         let resource = held.resource.clone();
         pages.push(PageDocument { resource, upstream: None, result: None, file: None, marks: Vec::new() });
         pages.len() - 1
@@ -199,14 +209,8 @@ fn hold(held: &Held, at: Option<usize>, file: &Source, pages: &mut Vec<PageDocum
         });
     }
     for mark in &mut page.marks {
-        let is_it = |patch: usize, told: &Departure| {
-            let departure = &mark.departure;
-            mark.patch == Some(patch) && told.path == departure.path && told.within == departure.within
-        };
-        let explained = held.explained.iter().find(|(patch, _, told)| is_it(*patch, told));
-        let lacking = held.missing.iter().any(|(patch, told)| is_it(*patch, told));
+        let explained = held.explained.iter().find(|(patch, _, told)| is_it(mark, *patch, told));
         mark.file.extend(explained.and_then(|(_, difference, _)| in_file(difference)));
-        mark.lacking |= lacking;
     }
     if page.file.is_none() {
         page.file = written.map(|written| PageText { text: written.text, first_line: written.first_line });
@@ -223,10 +227,7 @@ fn lines_at(tree: &Tree, text: &str, path: &[String]) -> Option<Range<usize>> {
 }
 
 fn whole_lines(text: &str, span: &Range<usize>) -> Range<usize> {
-    let start = text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
-    let last = span.end.saturating_sub(1).max(span.start);
-    let end = text.get(last..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| last + at + 1);
-    start..end
+    line_start(text, span.start)..line_end(text, span.end.saturating_sub(1).max(span.start))
 }
 
 /// A document of a file as the page shows it.

@@ -192,6 +192,8 @@ struct Card {
     summary: String,
     verb: &'static str,
     path: String,
+    /// The item of a List that it is in.
+    item: Option<String>,
     within: Option<String>,
     values: Vec<(&'static str, String)>,
     note: Option<String>,
@@ -477,7 +479,7 @@ impl Writer<'_> {
                 let more_label = counted(more.len(), "more line", "more lines");
                 let cards = marks.iter().filter_map(|mark| Some((document.marks.get(*mark)?, ids.get(*mark)?)));
                 let cards: Vec<(&Mark, &String)> = cards.collect();
-                let cards = cards.into_iter().map(|(mark, id)| self.card(mark, id)).collect();
+                let cards = cards.into_iter().map(|(mark, id)| self.card(mark, id, &document.resource)).collect();
                 PartView::Block { rows, more, more_label, cards }
             }
         }
@@ -514,7 +516,7 @@ impl Writer<'_> {
         Tag { href: format!("#{id}"), text: number(mark.patch), label }
     }
 
-    fn card(&mut self, mark: &Mark, id: &str) -> Card {
+    fn card(&mut self, mark: &Mark, id: &str, resource: &str) -> Card {
         let departure = &mark.departure;
         let patch = mark.patch.and_then(|index| Some((index, self.overlay.patches.get(index)?)));
         let file = self.overlay.against.as_ref().map(|a| visible(&a.file).into_owned());
@@ -535,6 +537,7 @@ impl Writer<'_> {
             summary: patch.map(|(_, p)| visible(&p.summary).into_owned()).unwrap_or_default(),
             verb: verb(departure),
             path: visible(&departure.path).into_owned(),
+            item: (departure.resource != resource).then(|| visible(&departure.resource).into_owned()),
             within: departure.within.as_ref().map(|within| visible(within).into_owned()),
             values: if departure.is_whole_document() { Vec::new() } else { values(departure, patch.is_none()) },
             note: departure.note.as_ref().map(|note| visible(note).into_owned()),
