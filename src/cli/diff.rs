@@ -18,7 +18,7 @@ use crate::layer::plan::Plan;
 use crate::layer::root::Root;
 use crate::report::comparison::{Comparison, comparison_json, comparison_text};
 use crate::report::page::{PageDocument, html};
-use crate::report::{OverlayReport, Owned, Report, unified};
+use crate::report::{self, Form, OverlayReport, Owned, Report, unified};
 use crate::subject::Subject;
 use crate::verify::overlay::{self, Touch};
 use crate::verify::{against, page};
@@ -58,6 +58,9 @@ pub struct DiffArgs {
     /// Leave out what a server writes into objects: status, bookkeeping, defaults that the base does not set
     #[arg(long, requires = "against")]
     pub live: bool,
+    /// How many unchanged lines stand around a change
+    #[arg(short = 'U', long, value_name = "N", default_value_t = report::CONTEXT, conflicts_with = "other")]
+    pub unified: usize,
 }
 
 /// A form of what is shown.
@@ -80,7 +83,7 @@ pub fn run(args: &DiffArgs, context: &mut Context) -> Result<End, Failure> {
         (None, DiffFormat::Json) => Err(Failure::Usage("--format json compares two; of one, see verify --format json")),
         (None, DiffFormat::Html) => page(args, context),
         (None, DiffFormat::Text) if args.against.is_some() => Err(Failure::Usage("--against goes with --format html")),
-        (None, DiffFormat::Text) => patched(&args.overlay, context),
+        (None, DiffFormat::Text) => patched(&args.overlay, args.unified, context),
     }
 }
 
@@ -124,7 +127,7 @@ fn print_page(report: &Report, documents: &[PageDocument], context: &mut Context
 }
 
 /// Builds, and prints how the result differs from the bases.
-fn patched(folder: &Path, context: &mut Context) -> Result<End, Failure> {
+fn patched(folder: &Path, lines: usize, context: &mut Context) -> Result<End, Failure> {
     let current = context.current()?;
     let root = Root::find(folder, context.root.as_deref(), &current)?;
     let mut findings = Findings::new();
@@ -139,8 +142,8 @@ fn patched(folder: &Path, context: &mut Context) -> Result<End, Failure> {
         let (base, _) = subject.plan.unpatched();
         let names = subject.plan.files.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", ");
         let owned: Vec<Owned<'_>> = touches.iter().map(Touch::owned).collect();
-        let dress = context.terminal.product_dress();
-        let text = unified((&names, &subject.folder.name), &base, &built.text, &owned, dress);
+        let form = Form { context: lines, dress: context.terminal.product_dress() };
+        let text = unified((&names, &subject.folder.name), &base, &built.text, &owned, form);
         context.terminal.product(text.as_bytes())?;
     }
     Ok(End::of(&findings, false))

@@ -28,7 +28,7 @@ pub use github::github;
 pub use json::{json, pretty};
 pub use sarif::sarif;
 pub use text::text;
-pub use unified::{Owned, unified};
+pub use unified::{CONTEXT, Form, Owned, unified};
 
 /// The name of the serialised form.
 pub const SCHEMA: &str = "overlay/report/v1";

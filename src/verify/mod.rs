@@ -6,6 +6,7 @@
 //! | [`attribute`] | every difference to the one patch that claims it, and every claim to the differences that it makes |
 //! | `bytes`, `extent` | outside the lines of the departures, base and result are the same bytes |
 //! | `inner` | the same for the lines of an embedded text |
+//! | `lines` | the lines of a departure as a reader points at them |
 //! | [`overlay`] | all of it for one overlay, as a report |
 //! | [`against`] | what is said of a file from elsewhere, held against an overlay |
 //! | [`page`] | base, result and a file side by side, with the lines of each departure |
@@ -24,6 +25,7 @@ pub mod claims;
 mod extent;
 mod images;
 mod inner;
+mod lines;
 mod live;
 pub mod online;
 pub mod overlay;

@@ -14,7 +14,7 @@ use super::bytes::{self, Marked};
 use super::claims::{Act, Claim};
 use super::extent::{self, Extents, Side};
 use super::images::{self, Writer};
-use super::{inner, patches, reading, release};
+use super::{inner, lines, patches, reading, release};
 use crate::config::{Date, Findings};
 use crate::diag::{Code, Diagnostic, Place, Severity, Source};
 use crate::diff::{At, Difference, Document, What, keyed};
@@ -73,6 +73,8 @@ pub fn report(overlay: &Overlay<'_>, result: Option<&str>, mut findings: Finding
 pub struct Touch {
     /// The patch that makes it.
     pub patch: String,
+    /// The resource that it is a departure of.
+    pub resource: String,
     /// In the base, as bytes of whole lines; none where something is new.
     pub before: Vec<Range<usize>>,
     /// In the result; none where something is gone.
@@ -82,7 +84,7 @@ pub struct Touch {
 impl Touch {
     /// It, as a diff takes it.
     pub fn owned(&self) -> report::Owned<'_> {
-        report::Owned { patch: &self.patch, before: &self.before, after: &self.after }
+        report::Owned { patch: &self.patch, resource: &self.resource, before: &self.before, after: &self.after }
     }
 }
 
@@ -109,13 +111,22 @@ pub fn touches(overlay: &Overlay<'_>, result: &str) -> Option<Vec<Touch>> {
     proven(overlay, result, |prover, claims, proof, _| {
         let mut touches = Vec::new();
         for document in &proof.documents {
+            let resource = prover.name(document.before, document.after);
+            let base = document.before.and_then(|index| prover.base.get(index));
+            let base = base.and_then(|base| starts.get(base.planned)).copied().unwrap_or_default();
+            let start = document.after.and_then(|index| prover.result.get(index)).map_or(0, |result| result.start);
             let told = &mut extent::Told::default();
             for departure in &document.departures {
+                let difference = &departure.difference;
                 let claim = claims.get(departure.claim);
                 let Some((patch, _)) = claim.and_then(|claim| prover.operation(claim)) else { continue };
-                let Extents { before, after, .. } =
-                    prover.extents(&starts, document, &departure.difference, claim, told);
-                touches.push(Touch { patch: patch.name.value.clone(), before, after });
+                let lines = lines::of(prover, &starts, document, difference, claim, told);
+                touches.push(Touch {
+                    patch: patch.name.value.clone(),
+                    resource: prover.departure(document, &resource, difference, None).resource,
+                    before: lines::moved(lines.base, base),
+                    after: lines::moved(lines.result, start),
+                });
             }
         }
         touches

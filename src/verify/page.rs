@@ -10,16 +10,17 @@ use serde_json::Value;
 
 use super::against::{self, Held};
 use super::attribute::DocumentProof;
-use super::extent::{Extents, Told, line_end, line_start};
+use super::extent::{Told, line_end, line_start};
+use super::lines::{self, entry_of, leads};
 use super::overlay::{Overlay, Prover, proven};
 use crate::diag::Source;
-use crate::diff::{Difference, Path, Step};
+use crate::diff::{Difference, Path};
 use crate::layer::manifest::Entry;
 use crate::report::Departure;
 use crate::report::page::{Mark, PageDocument, PageText};
 use crate::yaml::load;
 use crate::yaml::spell::{self, Layout};
-use crate::yaml::tree::{Style, Tree};
+use crate::yaml::tree::Tree;
 
 /// A file that is held against an overlay.
 #[derive(Clone, Copy, Debug)]
@@ -93,75 +94,16 @@ impl Shower<'_, '_> {
         patch: Option<usize>,
         told: &mut Told,
     ) -> Mark {
-        let Extents { before, after, .. } = self.prover.extents(self.starts, document, difference, None, told);
+        let lines::Lines { base: upstream, mut result } =
+            lines::of(self.prover, self.starts, document, difference, None, told);
         let old = document.before.and_then(|index| self.prover.base.get(index));
         let new = document.after.and_then(|index| self.prover.result.get(index));
-        let start = old.and_then(|old| self.starts.get(old.planned)).copied().unwrap_or_default();
-        let mut upstream = shifted(before, start);
-        let mut result = shifted(after, new.map_or(0, |new| new.start));
-        if difference.within.is_some() {
-            if let Some(lines) = old.and_then(|old| inner(difference, &old.tree, old.text, |i| i.before)) {
-                upstream = lines;
-            }
-            if let Some(lines) = new.and_then(|new| inner(difference, &new.tree, &new.text, |i| i.after)) {
-                result = lines;
-            }
-        }
         if let (None, Some(new)) = (old, new) {
             let whole = 0..new.text.len();
             result = vec![whole];
         }
         Mark { patch, lacking: false, departure, upstream, result, file: Vec::new() }
     }
-}
-
-fn shifted(lines: Vec<Range<usize>>, start: usize) -> Vec<Range<usize>> {
-    lines.into_iter().map(|line| line.start.saturating_sub(start)..line.end.saturating_sub(start)).collect()
-}
-
-/// The lines of a difference in a text that a document holds as a literal, whose lines are lines of the document; none
-/// where the difference is no part of this side. `None` where the text is written in another way, or is not YAML.
-fn inner(
-    difference: &Difference,
-    tree: &Tree,
-    text: &str,
-    index: impl Fn(&crate::diff::Item) -> Option<usize> + Copy,
-) -> Option<Vec<Range<usize>>> {
-    let within = difference.within.as_ref()?;
-    let node = tree.node(load::find(tree, &leads(&within.path, index)?)?);
-    let (Some(Style::Literal), Some(inside)) = (node.style(), node.text()) else { return None };
-    let inner = Tree::parse(inside).ok()?;
-    let Some(path) = leads(&difference.path, index) else { return Some(Vec::new()) };
-    let Some(entry) = entry_of(&inner, &path) else { return Some(Vec::new()) };
-    let line_of = |at: usize| inside.get(..at).map_or(0, |before| before.matches('\n').count());
-    let first = text.get(..node.span.start)?.matches('\n').count() + 1;
-    let lines = first + line_of(entry.start)..first + line_of(entry.end.saturating_sub(1).max(entry.start)) + 1;
-    let bytes = start_of_line(text, lines.start)..start_of_line(text, lines.end);
-    Some(vec![bytes])
-}
-
-/// The byte at which a line begins, by its number from 0.
-fn start_of_line(text: &str, line: usize) -> usize {
-    match line.checked_sub(1) {
-        None => 0,
-        Some(breaks) => memchr::memchr_iter(b'\n', text.as_bytes()).nth(breaks).map_or(text.len(), |at| at + 1),
-    }
-}
-
-/// The way to a place on one side; `None` where that side does not have it.
-fn leads(path: &Path, index: impl Fn(&crate::diff::Item) -> Option<usize>) -> Option<Vec<String>> {
-    let at = |step: &Step| match step {
-        Step::Key(key) => Some(key.clone()),
-        Step::Item(item) => index(item).map(|index| index.to_string()),
-    };
-    path.steps().into_iter().map(at).collect()
-}
-
-/// The bytes of what stands at a path, from its key to its end.
-fn entry_of(tree: &Tree, path: &[String]) -> Option<Range<usize>> {
-    let node = tree.node(load::find(tree, path)?).full();
-    let place = crate::layer::manifest::place_in(tree, path)?;
-    Some(place.start.min(node.start)..node.end.max(place.end))
 }
 
 const LAYOUT: Layout = Layout { step: 2, indent_lists: false };
