@@ -94,16 +94,19 @@ fn other_scalar(node: &Node, text: &str) -> Option<String> {
 fn every_line_that_is_laid_out_otherwise_is_found() {
     let project = Project::open();
     let touches = project.touches();
+    let (base, _) = project.subject.plan.unpatched();
     let mut at = 0;
     for line in project.built.split_inclusive('\n') {
         let end = at + line.trim_end().len();
         let departs = touches.iter().flat_map(|touch| &touch.after).any(|lines| lines.contains(&at));
         let inside = touches.iter().flat_map(|touch| &touch.after).any(|lines| lines.start < at && at < lines.end);
-        if !departs {
+        // Beside a departure in a text, a comma may come and the text's header may be another.
+        let is_beside = line.trim_end().ends_with('|') || !base.contains(line);
+        if !departs && !is_beside {
             project.is_found_out(end..end, " ");
             project.is_found_out(end..end, " # said besides");
         }
-        if !inside {
+        if !inside && !is_beside {
             project.is_found_out(at..at, "# said besides\n");
             project.is_found_out(at..at, "\n");
         }

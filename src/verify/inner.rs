@@ -24,7 +24,8 @@ pub(super) fn stray(language: Language, base: &str, result: &str) -> Option<usiz
         embedded::read(language, &without).is_ok_and(|read| read == says)
     };
     let changes = capture_diff_slices(Algorithm::Myers, &old, &new);
-    let mut ways = changes.iter().flat_map(|change| ways_back(change, &old, &new)).take(MAX_CHANGES);
+    let ways = |change| ways_back(change, &old, &new).into_iter().chain(blank_lines(language, change, &new));
+    let mut ways = changes.iter().flat_map(ways).take(MAX_CHANGES);
     let (come, _) = ways.find(is_layout)?;
     Some(new.iter().take(come.start).map(|line| line.len()).sum())
 }
@@ -53,13 +54,23 @@ fn ways_back(change: &DiffOp, old: &[&str], new: &[&str]) -> Vec<(Range<usize>, 
     }
 }
 
+/// The lines of a change that hold nothing, each taken out. What is written anew in JSON has none; in the other
+/// languages it is laid out as its patch has it.
+fn blank_lines(language: Language, change: &DiffOp, new: &[&str]) -> Vec<(Range<usize>, String)> {
+    let come = if language == Language::Json { change.new_range() } else { 0..0 };
+    let is_blank = |at: &usize| new.get(*at).is_some_and(|line| line.trim().is_empty());
+    come.filter(is_blank).map(|at| (at..at + 1, String::new())).collect()
+}
+
 /// The old line with the comma that the new one has at its end, or without, if they differ by white space.
 fn spaced_as(old: &str, new: &str) -> Option<String> {
-    let body = |line: &str| line.trim_end_matches(['\r', '\n']).trim_end_matches(',').to_owned();
-    let bare = |line: &str| body(line).split_whitespace().collect::<String>();
-    let comma = new.trim_end_matches(['\r', '\n']).strip_prefix(body(new).as_str())?;
-    let line_break = new.strip_prefix(new.trim_end_matches(['\r', '\n']))?;
-    (body(old) != body(new) && bare(old) == bare(new)).then(|| format!("{}{comma}{line_break}", body(old)))
+    let body = |line: &'_ str| line.trim_end().trim_end_matches(',').len();
+    let bare = |line: &str| line.get(..body(line)).unwrap_or_default().split_whitespace().collect::<String>();
+    let comma = if new.trim_end().ends_with(',') { "," } else { "" };
+    let white = |line: &'_ str| line.trim_end_matches(['\r', '\n']).len();
+    let blanks = old.get(old.trim_end().len()..white(old))?;
+    let back = format!("{}{comma}{blanks}{}", old.get(..body(old))?, new.get(white(new)..)?);
+    (back != new && bare(old) == bare(new)).then_some(back)
 }
 
 #[cfg(test)]
@@ -70,6 +81,7 @@ mod tests {
     fn what_the_meaning_needs_is_no_stray() {
         for (language, base, result) in [
             (Language::Json, "{\n  \"a\": 1\n}\n", "{\n  \"a\": 1,\n  \"b\": 2\n}\n"),
+            (Language::Json, "{\n  \"a\": 1 \n}\n", "{\n  \"a\": 1, \n  \"b\": 2\n}\n"),
             (Language::Json, "{\"a\": 1}", "{}"),
             (Language::Json, "[\n  1,\n  2\n]", "[\n  1\n]"),
             (Language::Yaml, "a: 1\n# of b\nb: 2\n", "a: 1\n"),
@@ -87,6 +99,10 @@ mod tests {
         assert_eq!(stray(Language::Json, json, &json.replace("[1, 2]", "[1,2]").replace(": 3", ": 4")), Some(12));
         let (base, result) = ("{\n  \"a\": 1\n}\n", "{\n  \"a\" : 1,\n  \"b\": 2\n}\n");
         assert_eq!(stray(Language::Json, base, result), Some(2), "next to a departure");
+        let (base, result) = ("{\n  \"a\": 1,\n  \"b\": 2\n}\n", "{\n  \"a\": 1, \n  \"b\": 2,\n  \"c\": 3\n}\n");
+        assert_eq!(stray(Language::Json, base, result), Some(2), "a blank behind a comma");
+        let result = "{\n  \"a\": 1,\n  \"b\": 2,\n  \"c\": 3\n\n}\n";
+        assert_eq!(stray(Language::Json, base, result), Some(31), "a line without anything beside a new one");
         let yaml = "a: 1\n# said\nb: two\nc: 3\n";
         assert_eq!(stray(Language::Yaml, yaml, "a: 9\n# unsaid\nb: two\nc: 3\n"), Some(5));
         assert_eq!(stray(Language::Yaml, yaml, "a: 9\n# said\nb: 'two'\nc: 3\n"), Some(12));
