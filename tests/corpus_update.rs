@@ -30,6 +30,59 @@ fn overlay(project: &Path, args: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stdout).unwrap() + &told)
 }
 
+/// A copy of this repository's base and overlay, to be followed.
+fn project() -> tempfile::TempDir {
+    let project = tempfile::tempdir().unwrap();
+    fs::create_dir(project.path().join(".git")).unwrap();
+    for folder in ["base/multus", "overlays/nik-debian"] {
+        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &project.path().join(folder));
+    }
+    project
+}
+
+/// The verdict and the first note of each operation that does not apply, by its patch, where upstream becomes this.
+fn told(from: &str, to: &str) -> Vec<String> {
+    let project = project();
+    let upstream = fs::read_to_string(project.path().join("base/multus").join(FILE)).unwrap();
+    assert!(upstream.contains(from), "{from}");
+    fs::write(project.path().join("newer.yml"), upstream.replace(from, to)).unwrap();
+    let (_, printed) = overlay(project.path(), &["update", "base/multus", "--from", "newer.yml", "--format", "json"]);
+    let report = serde_json::Deserializer::from_str(&printed).into_iter::<Value>().next().unwrap().unwrap();
+    let patches = report["bases"][0]["overlays"][0]["patches"].as_array().unwrap();
+    let operation = |patch: &Value, told: &Value| {
+        format!("{} {}: {}", patch["name"], told["verdict"], told["notes"][0]).replace('"', "")
+    };
+    let of = |patch: &Value| -> Vec<String> {
+        patch["operations"].as_array().unwrap().iter().map(|o| operation(patch, o)).collect()
+    };
+    patches.iter().flat_map(of).filter(|line| !line.contains("applies")).collect()
+}
+
+#[test]
+fn a_volume_that_upstream_renames_is_named_at_each_operation_on_it_and_its_mounts() {
+    let (mounts, init) = ("containers/[name=kube-multus]", "initContainers/[name=install-multus-binary]");
+    let gone = |patch: &str, path: &str| format!("{patch} gone: It may be at /spec/template/spec/{path} now.");
+    assert_eq!(
+        told("name: cnibin", "name: cni-plugins"),
+        [
+            gone("k3s-hostpaths", "volumes/[name=cni-plugins]/hostPath/path"),
+            gone("k3s-cni-data", &format!("{mounts}/volumeMounts/[name=cni-plugins]")),
+            gone("k3s-cni-data", &format!("{mounts}/volumeMounts/[name=cni-plugins]")),
+            gone("install-dir", &format!("{init}/volumeMounts/[name=cni-plugins]/mountPath")),
+        ]
+    );
+}
+
+#[test]
+fn a_daemon_that_upstream_renames_is_named_at_each_patch_on_it() {
+    let there = "There is DaemonSet.apps/kube-system/kube-multus-thick (apps/v1), which the base's `keep` leaves out.";
+    let patches = ["k3s-hostpaths", "k3s-cni-data", "install-dir", "node-selector", "image-digest", "sync-wave"];
+    assert_eq!(
+        told("name: kube-multus-ds", "name: kube-multus-thick"),
+        patches.map(|patch| format!("{patch} gone: {there}"))
+    );
+}
+
 /// What upstream changed, as `resource path`, and the verdicts.
 fn report(project: &Path, old: &Path, new: &Path) -> (Vec<String>, Vec<String>) {
     let (old, new) = (old.to_str().unwrap(), new.to_str().unwrap());
@@ -51,12 +104,8 @@ fn multus_is_followed_and_every_patch_applies() {
     let Some(corpus) = support::corpus() else { return };
     let upstream = |revision: &str| -> PathBuf { corpus.join("../upstream/multus").join(revision).join(FILE) };
     let [first, second, third] = REVISIONS.map(upstream);
-    let project = tempfile::tempdir().unwrap();
+    let project = project();
     let project = project.path();
-    fs::create_dir(project.join(".git")).unwrap();
-    for folder in ["base/multus", "overlays/nik-debian"] {
-        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &project.join(folder));
-    }
     let base_yaml = project.join("base/multus/base.yaml");
     let pinned = fs::read_to_string(&base_yaml).unwrap();
     fs::write(&base_yaml, pinned.replace(REVISIONS[2], &"1".repeat(40))).unwrap();

@@ -15,7 +15,7 @@ const MAX_CELLS: usize = 16_384;
 const MAX_PARTS: usize = 64;
 
 /// What two items must share, in thousandths of what both say, to be taken for one.
-const ENOUGH: u64 = 500;
+pub const ENOUGH: u64 = 500;
 
 /// The pairs, as indices of the two sides, in order. `may` forbids a pair whatever it shares.
 pub(super) fn align(before: &[&Value], after: &[&Value], may: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
@@ -26,7 +26,7 @@ pub(super) fn align(before: &[&Value], after: &[&Value], may: impl Fn(usize, usi
         else {
             return 0;
         };
-        let shared = likeness(a, b, x, y);
+        let shared = shared(a, b, x, y);
         // The third power has one good pair win over two poor ones.
         if shared >= ENOUGH && may(row, column) { shared.pow(3) } else { 0 }
     };
@@ -103,8 +103,13 @@ fn trace(rows: &[Row], columns: usize) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// What two items share, in thousandths.
-fn likeness(before: &Value, after: &Value, old: &[u64], new: &[u64]) -> u64 {
+/// What two values share, in thousandths of what both say.
+pub fn likeness(before: &Value, after: &Value) -> u64 {
+    shared(before, after, &parts(before), &parts(after))
+}
+
+/// What two items share, in thousandths, with the parts of both.
+fn shared(before: &Value, after: &Value, old: &[u64], new: &[u64]) -> u64 {
     match (before, after) {
         (Value::String(a), Value::String(b)) => text_likeness(a, b),
         (Value::Object(_), Value::Object(_)) | (Value::Array(_), Value::Array(_)) => {

@@ -25,6 +25,7 @@ use crate::yaml::tree::MAX_DEPTH;
 use lists::Pair;
 use names::Names;
 
+pub use likeness::{ENOUGH, likeness};
 pub use names::ItemNames;
 #[cfg(test)]
 pub(crate) use names::learned;
@@ -107,6 +108,33 @@ pub fn diff_values(before: &Value, after: &Value, languages: Languages<'_>) -> V
     let mut walker = Walker { frames: Vec::new(), keys: Vec::new(), within: None, languages, out: Vec::new() };
     walker.value(before, after);
     walker.out
+}
+
+/// Where in `after` that is what lies at `path` (mapping keys and indices) in `before`, list items matched as in
+/// [`diff_values`]. It is shorter than `path` where what that leads to is gone.
+pub fn follow(before: &Value, after: &Value, path: &[String]) -> Vec<String> {
+    let (mut old, mut new) = (before, after);
+    let mut keys: Vec<&str> = Vec::new();
+    let mut found = Vec::new();
+    for token in path {
+        let next = match (old, new) {
+            (Value::Object(a), Value::Object(b)) => {
+                keys.push(token);
+                a.get(token).zip(b.get(token)).map(|(a, b)| (token.clone(), a, b))
+            }
+            (Value::Array(a), Value::Array(b)) => token.parse().ok().and_then(|index: usize| {
+                let key = MergeKey::of_list(&keys).or_else(|| MergeKey::common(a, b));
+                let pairs = lists::match_items(&keys, key, a, b).pairs;
+                let to = pairs.iter().find(|pair| pair.before == index)?.after;
+                Some((to.to_string(), a.get(index)?, b.get(to)?))
+            }),
+            _ => None,
+        };
+        let Some((token, a, b)) = next else { break };
+        found.push(token);
+        (old, new) = (a, b);
+    }
+    found
 }
 
 /// How deeply two values are compared part by part; what lies deeper is compared as a whole. Above what

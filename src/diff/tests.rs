@@ -325,3 +325,18 @@ fn the_items_of_a_list_are_counted_once_however_many_differ() {
     let counted = learned::during(|| assert_eq!(diff(&before, &after).len(), 2000));
     assert_eq!(counted, 2000);
 }
+
+#[test]
+fn a_place_is_followed_through_items_that_moved_or_were_renamed_and_no_further_than_it_is_there() {
+    let before = json!({"volumeMounts": [{"name": "a", "mountPath": "/a"}, {"name": "b", "mountPath": "/b", "x": 1}]});
+    let after = json!({"volumeMounts": [{"name": "c", "mountPath": "/b"}, {"name": "a", "mountPath": "/a"}]});
+    let followed = |path: &str| -> String {
+        let path: Vec<String> = path.split('/').map(str::to_owned).collect();
+        follow(&before, &after, &path).join("/")
+    };
+    assert_eq!(followed("volumeMounts/0/mountPath"), "volumeMounts/1/mountPath");
+    assert_eq!(followed("volumeMounts/1/name"), "volumeMounts/0/name");
+    assert_eq!(followed("volumeMounts/1/x"), "volumeMounts/0");
+    assert_eq!(followed("volumeMounts/2"), "volumeMounts");
+    assert_eq!(followed("other/0"), "");
+}

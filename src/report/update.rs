@@ -268,7 +268,7 @@ fn push_base(out: &mut String, base: &BaseUpdate, paint: Paint) {
     out.push('\n');
     for overlay in &base.overlays {
         out.push_str(&format!("{}  {}\n", paint.name(&visible(&overlay.name)), paint.quiet(&visible(&overlay.path))));
-        overlay.patches.iter().for_each(|patch| push_patch(out, patch, paint));
+        overlay.patches.iter().for_each(|patch| push_patch(out, patch, &overlay.path, paint));
         out.push('\n');
     }
     if base.overlays.is_empty() {
@@ -306,7 +306,7 @@ fn push_document(out: &mut String, document: &DocumentUpdate, paint: Paint) {
     push_departures(out, &document.differences, paint);
 }
 
-fn push_patch(out: &mut String, patch: &PatchUpdate, paint: Paint) {
+fn push_patch(out: &mut String, patch: &PatchUpdate, folder: &str, paint: Paint) {
     let verdict = match patch.verdict {
         Verdict::Applies => paint.good(patch.verdict.as_str()),
         Verdict::AlreadyUpstream => paint.changed(patch.verdict.as_str()),
@@ -316,13 +316,31 @@ fn push_patch(out: &mut String, patch: &PatchUpdate, paint: Paint) {
     for operation in patch.operations.iter().filter(|o| o.verdict != Verdict::Applies || !o.notes.is_empty()) {
         push_operation(out, patch, operation);
     }
-    if patch.verdict.is_conflict() {
-        let why = patch.why.trim_end().lines();
-        why.enumerate().for_each(|(index, line)| {
-            let title = if index == 0 { "why:" } else { "    " };
-            out.push_str(format!("    {title} {}", visible(line)).trim_end());
-            out.push('\n');
-        });
+    push_reason(out, patch, folder);
+}
+
+/// How many lines of a reason are shown.
+const MAX_REASON: usize = 4;
+
+/// What helps to decide on a patch: where what it replaces is another thing now, why it does so; where it only has to be
+/// pointed elsewhere, what it does.
+fn push_reason(out: &mut String, patch: &PatchUpdate, folder: &str) {
+    let (title, text) = match patch.verdict {
+        Verdict::UpstreamChanged | Verdict::Refused => ("why", &patch.why),
+        Verdict::Gone | Verdict::Broken => ("does", &patch.summary),
+        Verdict::Applies | Verdict::AlreadyUpstream => return,
+    };
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    // A line more is shown before saying so would take one.
+    let count = if lines.len() == MAX_REASON + 1 { lines.len() } else { MAX_REASON };
+    for (index, line) in lines.iter().take(count).enumerate() {
+        let title = if index == 0 { format!("{title}:") } else { " ".repeat(title.len() + 1) };
+        out.push_str(format!("    {title} {}", visible(line)).trim_end());
+        out.push('\n');
+    }
+    if lines.len() > count {
+        let more = format!("{} more lines: overlay explain {folder} {}", lines.len() - count, patch.name);
+        out.push_str(&format!("    {} ({})\n", " ".repeat(title.len() + 1), visible(&more)));
     }
 }
 
@@ -445,6 +463,23 @@ mod tests {
              upstream changed what it replaces\n      base:     \"a:1\"\n      upstream: \"a:2\\u001b\"\n      \
              ours:     \"a:3\"\n    why: Tags move.\n\nnot ok: 1 base, 1 patch, 0 as before, 1 conflict\n"
         );
+    }
+
+    #[test]
+    fn a_long_reason_drowns_no_verdict_and_a_path_that_is_gone_asks_for_none() {
+        let mut report = sample();
+        let told = |report: &UpdateReport| {
+            let text = update_text(report, Dress::Plain);
+            text[text.find("ours:").unwrap()..text.find("\nnot ok").unwrap()].to_owned()
+        };
+        report.bases[0].overlays[0].patches[0].why = "a\n\nb\nc\nd\n".into();
+        assert_eq!(told(&report), "ours:     \"a:3\"\n    why: a\n\n         b\n         c\n         d\n");
+        report.bases[0].overlays[0].patches[0].why = "a\nb\nc\nd\ne\nf\n".into();
+        let cut =
+            "why: a\n         b\n         c\n         d\n         (2 more lines: overlay explain overlays/x pin)\n";
+        assert_eq!(told(&report), format!("ours:     \"a:3\"\n    {cut}"));
+        report.bases[0].overlays[0].patches[0].verdict = Verdict::Gone;
+        assert_eq!(told(&report), "ours:     \"a:3\"\n    does: Pin it\n");
     }
 
     #[test]

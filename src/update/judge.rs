@@ -36,7 +36,9 @@ pub(super) fn change(
         (_, Err(why)) => {
             let path = within.map(|w| &w.path.value);
             let near = match (was, now, path) {
-                (Some(was), Some(now), Some(path)) => near::paths(&was.state, &now.state, path),
+                (Some(was), Some(now), Some(path)) => {
+                    near::paths(&[(&was.original, &now.original), (&was.state, &now.state)], path)
+                }
                 _ => Vec::new(),
             };
             vec![no_text(site, within, why, Verdict::Gone, near)]
@@ -89,11 +91,21 @@ fn ours(operation: &Operation) -> Option<&Value> {
     }
 }
 
-/// Candidates first, then what the failure says of itself.
+/// The paths that an operation has: its own, then where it takes from.
+fn addressed(operation: &Operation) -> impl Iterator<Item = &Path> {
+    let from = match &operation.op {
+        Op::Move { from } | Op::Copy { from } => Some(&from.value),
+        _ => None,
+    };
+    std::iter::once(&operation.path.value).chain(from)
+}
+
+/// Candidates first, then what the failure says of itself. What it advises is advice where there is no candidate.
 fn hints(near: Vec<String>, why: &Diagnostic) -> Vec<String> {
-    let near = near.into_iter().map(|path| format!("It may be at {path} now."));
+    let help = why.help.iter().filter(|_| near.is_empty()).cloned();
     let which = |note: &&String| !note.starts_with("This is operation");
-    near.chain(why.notes.iter().filter(which).cloned()).chain(why.help.iter().cloned()).collect()
+    let notes = why.notes.iter().filter(which).cloned().chain(help).collect::<Vec<_>>();
+    near.into_iter().map(|path| format!("It may be at {path} now.")).chain(notes).collect()
 }
 
 /// A change on both sides, and how far each has come.
@@ -189,36 +201,42 @@ impl Both<'_> {
             };
             return OperationUpdate { verdict: Verdict::Refused, message, base, upstream, ..told };
         }
+        let near = self.near(operation);
         if why.code == Code::PathMissing
-            && let Some(message) = self.upstream_did_so(operation)
+            && let Some(message) = self.upstream_did_so(index, operation, &near)
         {
-            return OperationUpdate { verdict: Verdict::AlreadyUpstream, message: message.to_owned(), ..told };
-        }
-        let near = self.old.as_ref().map(|(_, old)| near::paths(old, &self.new.1, path)).unwrap_or_default();
-        let took_out = self.old.as_ref().is_some_and(|(old, _)| old.steps(index).next().is_some());
-        if matches!(operation.op, Op::Remove) && why.code == Code::PathMissing && near.is_empty() && took_out {
-            let message = "upstream took it out too; take it out of the patch, which cannot be built with it";
             return OperationUpdate { verdict: Verdict::AlreadyUpstream, message: message.to_owned(), ..told };
         }
         let notes = hints(near, why);
         OperationUpdate { verdict: Verdict::Gone, message: why.message.clone(), base, notes, ..told }
     }
 
-    /// What upstream did to a scalar item that the operation selects by its text, where that is what the operation does.
-    fn upstream_did_so(&self, operation: &Operation) -> Option<&'static str> {
-        let path = &operation.path.value;
-        let (Segment::Item(text), way) = path.segments().split_last()? else { return None };
-        let list = path.first(way.len());
-        let before = first(&self.old.as_ref()?.1, &list)?.as_array()?;
-        let after = first(&self.new.1, &list)?.as_array()?;
-        let has = |items: &[Value], text: &str| items.iter().filter_map(scalar_text).any(|item| item == text);
-        if has(after, text) {
-            return None;
-        }
+    /// Where what the operation leads to may be now, by upstream's own values first: earlier patches may have made less
+    /// alike what upstream renamed.
+    fn near(&self, operation: &Operation) -> Vec<String> {
+        let Some((old, before)) = &self.old else { return Vec::new() };
+        let (new, after) = &self.new;
+        let published = old.published.as_ref().zip(new.published.as_ref());
+        let sides: Vec<(&Value, &Value)> = published.into_iter().chain(std::iter::once((before, after))).collect();
+        let lost = addressed(operation).filter(|path| first(after, path).is_none());
+        lost.flat_map(|path| near::paths(&sides, path)).collect()
+    }
+
+    /// What upstream did itself, where that is what the operation does. What it only renamed is not taken out.
+    fn upstream_did_so(&self, index: usize, operation: &Operation, near: &[String]) -> Option<&'static str> {
+        let (old, before) = self.old.as_ref()?;
         match &operation.op {
-            Op::Remove => Some("upstream took it out too; take it out of the patch, which cannot be built with it"),
-            Op::Replace(new) if after.contains(&new.value) && !before.contains(&new.value) => {
-                Some("upstream replaced it by the same; take it out of the patch, which cannot be built with it")
+            Op::Remove if near.is_empty() && old.steps(index).next().is_some() => {
+                Some("upstream took it out too; take it out of the patch, which cannot be built with it")
+            }
+            Op::Replace(new) => {
+                let (Segment::Item(text), way) = operation.path.value.segments().split_last()? else { return None };
+                let list = operation.path.value.first(way.len());
+                let (before, after) = (first(before, &list)?.as_array()?, first(&self.new.1, &list)?.as_array()?);
+                let is_gone = !after.iter().filter_map(scalar_text).any(|item| item == *text);
+                (is_gone && after.contains(&new.value) && !before.contains(&new.value)).then_some(
+                    "upstream replaced it by the same; take it out of the patch, which cannot be built with it",
+                )
             }
             _ => None,
         }
@@ -227,11 +245,7 @@ impl Both<'_> {
     /// The first item on the way of the operation that it addresses by index, and that is another one upstream.
     fn another_item(&self, operation: &Operation) -> Option<AnotherItem> {
         let (_, old) = self.old.as_ref()?;
-        let from = match &operation.op {
-            Op::Move { from } | Op::Copy { from } => Some(&from.value),
-            _ => None,
-        };
-        std::iter::once(&operation.path.value).chain(from).find_map(|path| another_item(old, &self.new.1, path))
+        addressed(operation).find_map(|path| another_item(old, &self.new.1, path))
     }
 
     /// Makes the steps of an operation on both values.

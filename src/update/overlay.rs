@@ -35,7 +35,7 @@ pub(super) fn judge(
     };
     let old = Side::new(plan, |_| None, findings)?;
     let new = Side::new(plan, new_documents, findings)?;
-    let mut sides = Sides { old, new };
+    let mut sides = Sides { old, new, left_out: left_out(plan, sources, files) };
     let mut patches = Vec::new();
     for scoped in &plan.patches {
         let files = scope(plan, scoped);
@@ -46,6 +46,19 @@ pub(super) fn judge(
         }
     }
     Some(OverlayUpdate { name: overlay.name.value.clone(), path: overlay.folder.name.clone(), patches })
+}
+
+/// The documents that upstream has now and had not, and that the base leaves out.
+fn left_out(plan: &Plan, sources: &[(Arc<Source>, usize)], files: &[File]) -> Side {
+    let mut side = Side::default();
+    for (source, number) in sources {
+        let of_plan = plan.files.iter().position(|file| Arc::ptr_eq(file, source));
+        let (Some(of_plan), Some(file)) = (of_plan, files.get(*number)) else { continue };
+        let had = |document: &Document| file.vendored.locked.documents.iter().any(|d| d.identity == document.identity);
+        let new = file.new.iter().zip(&file.kept).filter(|(document, kept)| !**kept && !had(document));
+        new.for_each(|(document, _)| side.push(of_plan, document));
+    }
+    side
 }
 
 /// The files whose documents a patch may touch.
@@ -61,6 +74,8 @@ fn scope(plan: &Plan, scoped: &Scoped) -> RangeInclusive<usize> {
 struct Sides {
     old: Side,
     new: Side,
+    /// What upstream has beside the new side.
+    left_out: Side,
 }
 
 impl Sides {
@@ -181,9 +196,8 @@ impl Sides {
             return OperationUpdate { verdict: Verdict::UpstreamChanged, message, ..told };
         }
         let message = "upstream has no document that the target means".to_owned();
-        let near = near::targets(&self.old, &self.new, files, was, &change.target);
-        let notes = near.into_iter().map(|identity| format!("There is {identity}.")).collect();
-        OperationUpdate { verdict: Verdict::Gone, message, notes, ..told }
+        let near = near::targets(&self.old, [&self.new, &self.left_out], files, was, &change.target);
+        OperationUpdate { verdict: Verdict::Gone, message, notes: near, ..told }
     }
 }
 

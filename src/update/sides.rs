@@ -32,6 +32,7 @@ pub(super) struct Resource {
 }
 
 /// The documents on one upstream.
+#[derive(Default)]
 pub(super) struct Side(pub(super) Vec<Resource>);
 
 /// A change, tried on a resource.
@@ -41,6 +42,8 @@ pub(super) struct Tried {
     /// What the operations do.
     pub(super) attempt: Attempt,
     text: Option<(Vec<String>, String)>,
+    /// The value as upstream has it, before any patch, where that can be read.
+    pub(super) published: Option<Value>,
 }
 
 impl Side {
@@ -50,14 +53,31 @@ impl Side {
         replaced: impl Fn(&Arc<Source>) -> Option<Vec<&'d Document>>,
         findings: &mut Findings,
     ) -> Option<Side> {
-        let mut resources = Vec::new();
+        let mut side = Side::default();
         for (file, source) in plan.files.iter().enumerate() {
             match replaced(source) {
-                Some(documents) => documents.into_iter().for_each(|d| push(&mut resources, file, d)),
-                None => documents::read(source, findings)?.iter().for_each(|d| push(&mut resources, file, d)),
+                Some(documents) => documents.into_iter().for_each(|d| side.push(file, d)),
+                None => documents::read(source, findings)?.iter().for_each(|d| side.push(file, d)),
             }
         }
-        Some(Side(resources))
+        Some(side)
+    }
+
+    /// Takes a document of a file in; the items of a List behind it.
+    pub(super) fn push(&mut self, file: usize, document: &Document) {
+        let resource = |identity: Identity, value: &Value| Resource {
+            identity,
+            file,
+            original: Arc::new(value.clone()),
+            state: value.clone(),
+            deleted: false,
+            texts: HashMap::new(),
+        };
+        self.0.push(resource(document.identity.clone(), &document.value));
+        if document.identity.is_list() {
+            let items = document.value.get("items").and_then(Value::as_array);
+            self.0.extend(items.into_iter().flatten().map(|item| resource(Identity::of(item), item)));
+        }
     }
 
     /// The resources of some files that a target means, by their indices.
@@ -74,22 +94,6 @@ impl Side {
     }
 }
 
-fn push(resources: &mut Vec<Resource>, file: usize, document: &Document) {
-    let resource = |identity: Identity, value: &Value| Resource {
-        identity,
-        file,
-        original: Arc::new(value.clone()),
-        state: value.clone(),
-        deleted: false,
-        texts: HashMap::new(),
-    };
-    resources.push(resource(document.identity.clone(), &document.value));
-    if document.identity.is_list() {
-        let items = document.value.get("items").and_then(Value::as_array);
-        resources.extend(items.into_iter().flatten().map(|item| resource(Identity::of(item), item)));
-    }
-}
-
 impl Resource {
     /// Tries a change on it.
     ///
@@ -97,7 +101,8 @@ impl Resource {
     /// When the text that the change is about is not there, or not of its language.
     pub(super) fn attempt(&self, site: &Site<'_>) -> Result<Tried, Box<Diagnostic>> {
         let Some(found) = site.text_within(&self.state)? else {
-            return Ok(Tried { before: self.state.clone(), attempt: site.attempt(&self.state), text: None });
+            let published = Some((*self.original).clone());
+            return Ok(Tried { before: self.state.clone(), attempt: site.attempt(&self.state), text: None, published });
         };
         let before = match self.texts.get(&found.path) {
             Some((text, value)) if text == found.text => value.clone(),
@@ -105,7 +110,11 @@ impl Resource {
                 .map_err(|error| Box::new(site.unreadable(found.text, &error, None)))?,
         };
         let attempt = site.attempt(&before);
-        Ok(Tried { before, attempt, text: Some((found.path, found.text.to_owned())) })
+        let published = match at(&self.original, &found.path).and_then(Value::as_str) {
+            Some(text) if text == found.text && !self.texts.contains_key(&found.path) => Some(before.clone()),
+            text => text.and_then(|text| embedded::read(found.language, text).ok()),
+        };
+        Ok(Tried { before, attempt, text: Some((found.path, found.text.to_owned())), published })
     }
 
     /// Takes over what a change did.

@@ -48,7 +48,12 @@ fn published(project: &Project) -> Vec<Fetched> {
 }
 
 fn project(keep: &str, patches: &[&str]) -> Project {
-    let project = Project::new(&[("base/b/base.yaml", &format!("{BASE}{keep}")), ("up/m.yaml", UPSTREAM)]);
+    project_of(UPSTREAM, keep, patches)
+}
+
+/// A project whose base is vendored from that upstream.
+fn project_of(upstream: &str, keep: &str, patches: &[&str]) -> Project {
+    let project = Project::new(&[("base/b/base.yaml", &format!("{BASE}{keep}")), ("up/m.yaml", upstream)]);
     let mut names = String::new();
     for (number, changes) in patches.iter().enumerate() {
         names.push_str(&format!("  - patches/p{number}.yaml\n"));
@@ -87,6 +92,13 @@ fn operations(patches: &[&str], upstream: &str) -> Vec<OperationUpdate> {
 /// The verdict, message and notes of the one operation.
 fn verdict(patch: &str, upstream: &str) -> (Verdict, String, String) {
     let [operation] = &operations(&[patch], upstream)[..] else { panic!("one operation is expected") };
+    (operation.verdict, operation.message.clone(), operation.notes.join(" "))
+}
+
+/// As [`verdict`], from another upstream than the usual one.
+fn verdict_from(base: &str, patch: &str, upstream: &str) -> (Verdict, String, String) {
+    let update = looked(&project_of(base, "", &[patch]), upstream, None).unwrap();
+    let [operation] = &update.overlays[0].patches[0].operations[..] else { panic!("one operation is expected") };
     (operation.verdict, operation.message.clone(), operation.notes.join(" "))
 }
 
@@ -173,7 +185,76 @@ fn a_renamed_item_is_named_where_its_old_name_leads_nowhere() {
     let (verdict, message, notes) = verdict(&host_path, &with("name: bin", "name: plugins"));
     assert_eq!(verdict, Verdict::Gone);
     assert_eq!(message, "`/spec/template/spec/volumes` has no item `[name=bin]`");
-    assert!(notes.starts_with("It may be at /spec/template/spec/volumes/[name=plugins] now."), "{notes}");
+    assert_eq!(
+        notes,
+        "It may be at /spec/template/spec/volumes/[name=plugins]/hostPath/path now. The items there are: plugins, run."
+    );
+}
+
+/// The daemon with mounts, which the differ knows by their mountPath, and what became of the first.
+fn mounts(first: &str) -> String {
+    let mounts = format!("volumeMounts: [{first}, {{name: run, mountPath: /run}}]");
+    with("args: [--verbose, --port=53]", &format!("args: [--verbose, --mtu=1500]\n          {mounts}"))
+}
+
+#[test]
+fn an_item_that_the_differ_calls_renamed_is_the_candidate_of_every_operation_on_it() {
+    let list = "/spec/template/spec/containers/[name=agent]/volumeMounts";
+    let (base, newer) = (mounts("{name: bin, mountPath: /opt/bin}"), mounts("{name: plugins, mountPath: /opt/bin}"));
+    for (operation, tail) in [
+        (format!("{{op: remove, path: '{list}/[name=bin]'}}"), ""),
+        (format!("{{op: add, path: '{list}/[name=bin]', value: {{name: own, mountPath: /own}}}}"), ""),
+        (format!("{{op: replace, path: '{list}/[name=bin]/mountPath', value: /own}}"), "/mountPath"),
+        (format!("{{op: add, path: '{list}/[name=bin]/readOnly', value: true}}"), ""),
+        (format!("{{op: test, path: '{list}/[name=bin]/mountPath', value: /opt/bin}}"), "/mountPath"),
+        (format!("{{op: move, from: '{list}/[name=bin]', path: '{list}/-'}}"), ""),
+        (format!("{{op: copy, from: '{list}/[name=bin]/mountPath', path: /spec/note}}"), "/mountPath"),
+        (format!("{{op: remove, path: '{}/[name=bin]'}}", list.replace("[name=agent]", "*")), ""),
+    ] {
+        let (verdict, _, notes) = verdict_from(&base, &on_agent(&format!("      - {operation}\n")), &newer);
+        assert_eq!(verdict, Verdict::Gone, "{operation}");
+        assert!(notes.starts_with(&format!("It may be at {list}/[name=plugins]{tail} now.")), "{operation}: {notes}");
+        assert!(!notes.contains("Correct the path") && !notes.contains("op: add"), "{operation}: {notes}");
+    }
+    let gone = mounts("{name: other, mountPath: /other}");
+    let remove = on_agent(&format!("      - {{op: remove, path: '{list}/[name=bin]'}}\n"));
+    assert_eq!(verdict_from(&base, &remove, &gone).0, Verdict::AlreadyUpstream);
+    // By its other key it is the same item as well.
+    let by_path = remove.replace("[name=bin]", "[mountPath=/opt/bin]");
+    let (verdict, _, notes) = verdict_from(&base, &by_path, &mounts("{name: bin, mountPath: /opt/cni}"));
+    assert_eq!(verdict, Verdict::Gone);
+    assert!(notes.starts_with(&format!("It may be at {list}/[name=bin] now.")), "{notes}");
+}
+
+#[test]
+fn an_argument_of_the_same_flag_is_the_candidate_of_one_that_is_to_be_removed() {
+    let args = "/spec/template/spec/containers/[name=agent]/args";
+    let remove = on_agent(&format!("      - {{op: remove, path: '{args}/[=--port=53]'}}\n"));
+    let (is, _, notes) = verdict(&remove, &with("--port=53", "--port=54"));
+    assert_eq!(is, Verdict::Gone);
+    assert!(notes.starts_with(&format!("It may be at {args}/[=--port=54] now.")), "{notes}");
+    assert_eq!(verdict(&remove, &with("--port=53", "--quiet")).0, Verdict::AlreadyUpstream);
+}
+
+#[test]
+fn an_item_that_earlier_patches_changed_is_found_by_what_upstream_has() {
+    let path = "/spec/template/spec/volumes/[name=bin]";
+    let first = on_agent(&format!("      - {{op: replace, path: '{path}/hostPath', value: {{path: /data}}}}\n"));
+    let second = on_agent(&format!("      - {{op: remove, path: '{path}'}}\n"));
+    let told = operations(&[&first, &second], &with("name: bin", "name: plugins"));
+    let notes: Vec<&str> = told.iter().filter_map(|o| o.notes.first()).map(String::as_str).collect();
+    let expected =
+        ["/hostPath", ""].map(|t| format!("It may be at /spec/template/spec/volumes/[name=plugins]{t} now."));
+    assert_eq!(notes, expected);
+}
+
+#[test]
+fn an_item_renamed_and_changed_is_known_by_what_it_shares() {
+    let renamed = "- name: daemon\n          image: example.org/agent:2.0";
+    let newer = with("- name: agent\n          image: example.org/agent:1.0", renamed);
+    let (is, _, notes) = verdict(&pin("[name=agent]"), &newer);
+    assert_eq!(is, Verdict::Gone);
+    assert!(notes.starts_with("It may be at /spec/template/spec/containers/[name=daemon]/image now."), "{notes}");
 }
 
 #[test]
@@ -193,7 +274,7 @@ fn a_value_that_moved_is_named_where_it_is_now() {
     let update = looked(&project, &with("hostNetwork: true", "network: {mode: bridge}"), None).unwrap();
     let operation = &update.overlays[0].patches[0].operations[0];
     assert_eq!(operation.verdict, Verdict::Gone);
-    assert_eq!(operation.notes.first().unwrap(), "It may be at /spec/template/spec/network now.");
+    assert_eq!(operation.notes.first().unwrap(), "It may be at /spec/template/spec/network/mode now.");
 }
 
 #[test]
@@ -202,6 +283,24 @@ fn a_renamed_document_is_named_where_its_target_means_none() {
     assert_eq!(verdict, Verdict::Gone);
     assert_eq!(message, "upstream has no document that the target means");
     assert_eq!(notes, "There is DaemonSet.apps/net/node-daemon (apps/v1).");
+}
+
+#[test]
+fn a_renamed_document_is_named_at_the_patch_where_keep_leaves_it_out() {
+    let project = project("keep: [{kind: DaemonSet, name: agent}]\n", &[&pin("[name=agent]")]);
+    let other = "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: exporter, namespace: net}\nspec: {}\n";
+    let newer = with("{name: agent, ", "{name: node-daemon, ").replacen("---\n", &format!("{other}---\n"), 1);
+    let update = looked(&project, &newer, None).unwrap();
+    let operation = &update.overlays[0].patches[0].operations[0];
+    assert_eq!(operation.verdict, Verdict::Gone);
+    assert_eq!(
+        operation.notes,
+        ["node-daemon", "exporter"]
+            .map(|name| format!("There is DaemonSet.apps/net/{name} (apps/v1), which the base's `keep` leaves out."))
+    );
+    // What upstream had before, and the base left out then, is nothing that it renamed.
+    let update = looked(&project, UPSTREAM.split("---").next().unwrap(), None).unwrap();
+    assert!(update.overlays[0].patches[0].operations[0].notes.is_empty());
 }
 
 #[test]
