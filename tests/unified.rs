@@ -103,3 +103,18 @@ fn a_line_that_two_patches_change_is_told_as_of_both() {
     assert_eq!(head, Some("@@ -1,4 +1,4 @@ ConfigMap/net · first (-4 +4), second (-4 +4)"), "{diff}");
     assert_eq!(applied(&project, &diff, manifest, &[]), project.output(&["build", "lab"]), "{diff}");
 }
+
+#[test]
+fn an_item_without_a_name_that_two_patches_change_is_told_as_of_both() {
+    let manifest =
+        "apiVersion: example.org/v1\nkind: Rule\nmetadata: {name: net}\nrules:\n- from: [a, b]\n  to: [c, d]\n";
+    let change = |path: &str| format!("  - target: {{kind: Rule}}\n    patch:\n      - {{op: remove, path: {path}}}\n");
+    let project = project(manifest, &[("first", &change("/rules/0/from/0")), ("second", &change("/rules/0/to/1"))]);
+    let diff = project.output(&["diff", "lab"]);
+    let head = diff.lines().find(|line| line.starts_with("@@ ")).unwrap();
+    assert!(
+        head.contains(" Rule.example.org/net · ") && head.contains("first (") && head.contains("second ("),
+        "{diff}"
+    );
+    assert_eq!(applied(&project, &diff, manifest, &[]), project.output(&["build", "lab"]), "{diff}");
+}

@@ -16,6 +16,7 @@ use crate::layer::documents;
 use crate::layer::overlay::FILE_NAME;
 use crate::layer::root::Root;
 use crate::report;
+use crate::verify::annotate;
 
 /// Print upstream's manifest with the patches applied
 ///
@@ -28,6 +29,7 @@ Examples:
   overlay build overlays/lab | kubectl apply -f -  apply it
   overlay build overlays/lab --output out/all.yaml write it, whole or not at all
   overlay build overlays/lab --format json         the documents as Kubernetes reads them
+  overlay build overlays/lab --annotate            and says at each departure which patch makes it
   overlay build --all --split rendered             every overlay here, for a branch that is watched
   helm template web chart | overlay build overlays/web --base -
                                                    patch what another tool renders")]
@@ -35,6 +37,9 @@ pub struct BuildArgs {
     /// The overlay's folder
     #[arg(default_value = ".", value_name = "DIR")]
     pub overlay: PathBuf,
+    /// With comments: a header that lists bases and patches with their reasons, and at each departure the name of its patch
+    #[arg(long, conflicts_with_all = ["split", "format"])]
+    pub annotate: bool,
     /// Write to this file instead of printing, atomically
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -75,8 +80,13 @@ pub fn run(args: &BuildArgs, context: &mut Context) -> Result<End, Failure> {
     let root = Root::find(&args.overlay, context.root.as_deref(), &current)?;
     let mut findings = Findings::new();
     let over = args.over.read(context)?;
-    let built = over.open(&root, &args.overlay, &mut findings).and_then(|s| s.build(&mut findings));
-    let product = built.and_then(|built| match args.format {
+    let subject = over.open(&root, &args.overlay, &mut findings);
+    let built = subject.as_ref().and_then(|s| s.build(&mut findings).map(|built| (s, built)));
+    let product = built.and_then(|(subject, built)| match args.format {
+        BuildFormat::Yaml if args.annotate => {
+            let overlay = super::verify::as_overlay(subject, context.today());
+            annotate::annotated(&overlay, &built.text, &mut findings).map(String::into_bytes)
+        }
         BuildFormat::Yaml => Some(built.text.into_bytes()),
         BuildFormat::Json => as_json(&args.overlay, built.text, &mut findings),
     });

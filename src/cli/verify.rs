@@ -17,10 +17,11 @@ use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::fsio::{self, Write};
 use crate::layer::overlay::FILE_NAME;
 use crate::layer::root::{Located, Root};
+use crate::report::annotate::is_annotated;
 use crate::report::{self, OverlayReport, RenderedState, Report};
 use crate::subject::Subject;
 use crate::verify::overlay::{self, Overlay};
-use crate::verify::{against, rendered};
+use crate::verify::{against, annotate, rendered};
 
 /// Prove that nothing but the documented patches differs from upstream
 ///
@@ -150,8 +151,8 @@ pub(super) struct Verified {
     pub(super) subject: Option<Subject>,
     /// Its result, where it could be built.
     pub(super) result: Option<String>,
-    /// The file of its committed result, where that is not as it was built.
-    stale: Option<Located>,
+    /// The file of its committed result, where that is not as it was built, and what it should be.
+    stale: Option<(Located, String)>,
 }
 
 /// Opens, builds and proves one overlay, and holds its committed result against the build.
@@ -162,16 +163,32 @@ pub(super) fn verify(root: Root, folder: &Path, over: &Over, today: Date) -> Ver
     };
     let result = subject.build(&mut findings).map(|built| built.text);
     let mut report = overlay::report(&as_overlay(&subject, today), result.as_deref(), findings);
-    let stale = result.as_ref().and_then(|result| rendered(&root, &subject, result, &mut report));
+    let stale = result.as_ref().and_then(|result| rendered(&root, &subject, result, today, &mut report));
     Verified { report, root, subject: Some(subject), result, stale }
 }
 
-/// Holds the committed result against the build, if the overlay names one; gives its file where it is not as built.
-fn rendered(root: &Root, subject: &Subject, built: &str, report: &mut OverlayReport) -> Option<Located> {
+/// Holds the committed result against the build, if the overlay names one; gives its file and what should stand there
+/// where it is not as built. One with the header of `build --annotate` has to have the comments of now.
+fn rendered(
+    root: &Root,
+    subject: &Subject,
+    built: &str,
+    today: Date,
+    report: &mut OverlayReport,
+) -> Option<(Located, String)> {
     let overlay = subject.overlay()?;
     let reference = overlay.rendered.as_ref()?;
-    match overlay.committed(root)? {
-        Ok(committed) => rendered::check(overlay, built, committed.as_deref(), report),
+    let committed = overlay.committed(root)?;
+    let is_annotated = |bytes: &[u8]| is_annotated(&String::from_utf8_lossy(bytes), &overlay.name.value);
+    let annotated = match &committed {
+        Ok(Some(committed)) if is_annotated(committed) => {
+            annotate::annotated(&as_overlay(subject, today), built, &mut Findings::new())
+        }
+        _ => None,
+    };
+    let built = annotated.unwrap_or_else(|| built.to_owned());
+    match committed {
+        Ok(committed) => rendered::check(overlay, &built, committed.as_deref(), report),
         Err(error) => {
             let place = Place::new(&overlay.source, reference.written.span.clone());
             report.findings.push(Diagnostic::new(Code::FileUnreadable, error.to_string()).at(place, "named here"));
@@ -179,7 +196,7 @@ fn rendered(root: &Root, subject: &Subject, built: &str, report: &mut OverlayRep
     }
     let state = report.rendered.as_ref().map(|rendered| rendered.state);
     let is_stale = matches!(state, Some(RenderedState::Stale | RenderedState::Missing));
-    is_stale.then(|| reference.file.clone())
+    is_stale.then(|| (reference.file.clone(), built))
 }
 
 /// Writes the committed results that are stale, all in one step, if nothing else is wrong with any overlay.
@@ -188,8 +205,7 @@ fn fix(verified: &mut [Verified], strict: bool, context: &mut Context) -> Result
         context.terminal.aside("nothing was written: something else is wrong\n");
         return Ok(());
     }
-    let stale: Vec<(&Located, &str)> =
-        verified.iter().filter_map(|one| Some((one.stale.as_ref()?, one.result.as_deref()?))).collect();
+    let stale: Vec<&(Located, String)> = verified.iter().filter_map(|one| one.stale.as_ref()).collect();
     let paths: HashSet<&Path> = stale.iter().map(|(file, _)| file.path.as_path()).collect();
     if paths.len() < stale.len() {
         return Err(Failure::Usage("two overlays name one file as `rendered`; give each its own"));

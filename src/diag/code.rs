@@ -164,6 +164,8 @@ codes! {
     BaseIdentityNotText = "base-identity-not-text", Warning;
     /// A base has a bare scalar that readers do not agree on.
     BaseAmbiguousScalar = "base-ambiguous-scalar", Note;
+    /// A result that was asked for with comments can have none.
+    AnnotationLeftOut = "annotation-left-out", Warning;
     /// The committed result is not what the build gives.
     RenderedStale = "rendered-stale", Error;
     /// The two roads of a build disagree: a mistake in this program.

@@ -4,6 +4,7 @@
 //! The serialised form is `overlay/report/v1`. What is not known or does not apply is left out of it; a `before` or
 //! `after` that is `null` is the value null.
 
+pub mod annotate;
 pub mod comparison;
 mod explain;
 mod github;

@@ -4,7 +4,7 @@
 //! speak of places of the base, so what is in both is explained, what is only in the first no claim covers, and what
 //! is only in the second is missing. Whose a difference is, the tree of the claims knows (`shadow`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -57,6 +57,9 @@ pub struct Departure {
     pub difference: Difference,
     /// The claim, by its index.
     pub claim: usize,
+    /// Claims of other patches that have a part in it which is no departure of its own: of two that change an item without a
+    /// name, both make one that is new.
+    pub with: Vec<usize>,
 }
 
 /// A difference that no claim explains.
@@ -301,6 +304,7 @@ fn in_base_terms(steps: &[&Step]) -> String {
 struct Expected {
     difference: Difference,
     claim: usize,
+    with: Vec<usize>,
     met: bool,
 }
 
@@ -319,13 +323,14 @@ impl<'s, 'l, 'c> Matcher<'s, 'l, 'c> {
         let mut spots: HashMap<Spot, Vec<usize>> = HashMap::new();
         for difference in differences {
             let owner = shadow.owner(&difference, &|claim| ledger.shown.get(claim) == Some(&true));
-            for claim in owner.all {
-                ledger.show(claim);
+            for claim in &owner.all {
+                ledger.show(*claim);
             }
             let Some(claim) = owner.claim else { continue };
             ledger.show(claim);
             spots.entry(Spot::of(&difference)).or_default().push(expected.len());
-            expected.push(Expected { difference, claim, met: false });
+            let with = owner.all.into_iter().collect();
+            expected.push(Expected { difference, claim, with, met: false });
         }
         Matcher { shadow, expected, spots, ledger, proof: DocumentProof::default() }
     }
@@ -358,7 +363,14 @@ impl<'s, 'l, 'c> Matcher<'s, 'l, 'c> {
         let Some(expected) = self.expected.get_mut(at) else { return };
         expected.met = true;
         let split = Split { shadow: self.shadow, claims: self.ledger.claims };
-        for part in split.difference(difference, expected.claim) {
+        let mut parts = split.difference(difference, expected.claim);
+        let patch = |claim: &usize| self.ledger.claims.get(*claim).map(|claim| claim.patch);
+        let mut told: HashSet<Option<usize>> = parts.iter().map(|part| patch(&part.claim)).collect();
+        let with = expected.with.iter().filter(|claim| told.insert(patch(claim))).copied().collect();
+        if let Some(first) = parts.first_mut() {
+            first.with = with;
+        }
+        for part in parts {
             self.ledger.show(part.claim);
             self.proof.departures.push(part);
         }
@@ -387,7 +399,7 @@ impl<'s, 'l, 'c> Matcher<'s, 'l, 'c> {
         for (node, part) in parts {
             self.part(node, part, &difference, claim);
         }
-        self.proof.departures.push(Departure { difference, claim });
+        self.proof.departures.push(Departure { difference, claim, with: Vec::new() });
     }
 
     /// A part of what is new that is not what the claim brings. `node` is what it brings.
@@ -409,7 +421,7 @@ impl<'s, 'l, 'c> Matcher<'s, 'l, 'c> {
         let (difference, claimed) = match part.what {
             What::Removed(value) => {
                 self.ledger.miss(claim);
-                self.proof.missing.push(Departure { difference: here(What::Added(value)), claim });
+                self.proof.missing.push(Departure { difference: here(What::Added(value)), claim, with: Vec::new() });
                 return;
             }
             What::Replaced { before, after } => {

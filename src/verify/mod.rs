@@ -10,6 +10,7 @@
 //! | [`overlay`] | all of it for one overlay, as a report |
 //! | [`against`] | what is said of a file from elsewhere, held against an overlay |
 //! | [`page`] | base, result and a file side by side, with the lines of each departure |
+//! | [`annotate`] | the result with a comment at each departure |
 //! | [`rendered`] | the committed result, held against the build |
 //! | [`online`] | what registries say of the images that a result pins |
 //!
@@ -18,6 +19,7 @@
 //! are compared by `diff`, which knows of no claims.
 
 pub mod against;
+pub mod annotate;
 pub mod attribute;
 mod base;
 mod bytes;

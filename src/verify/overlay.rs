@@ -119,14 +119,16 @@ pub fn touches(overlay: &Overlay<'_>, result: &str) -> Option<Vec<Touch>> {
             for departure in &document.departures {
                 let difference = &departure.difference;
                 let claim = claims.get(departure.claim);
-                let Some((patch, _)) = claim.and_then(|claim| prover.operation(claim)) else { continue };
                 let lines = lines::of(prover, &starts, document, difference, claim, told);
-                touches.push(Touch {
+                let (before, after) = (lines::moved(lines.base, base), lines::moved(lines.result, start));
+                let resource = prover.departure(document, &resource, difference, None).resource;
+                let all = std::iter::once(&departure.claim).chain(&departure.with).filter_map(|at| claims.get(*at));
+                touches.extend(all.filter_map(|claim| prover.operation(claim)).map(|(patch, _)| Touch {
                     patch: patch.name.value.clone(),
-                    resource: prover.departure(document, &resource, difference, None).resource,
-                    before: lines::moved(lines.base, base),
-                    after: lines::moved(lines.result, start),
-                });
+                    resource: resource.clone(),
+                    before: before.clone(),
+                    after: after.clone(),
+                }));
             }
         }
         touches

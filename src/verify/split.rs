@@ -26,7 +26,7 @@ impl Split<'_> {
             let within = difference.within.clone();
             self.cut(node, value, &Here { path: difference.path.clone(), within, claim }, &mut parts);
         }
-        parts.insert(0, Departure { difference, claim });
+        parts.insert(0, Departure { difference, claim, with: Vec::new() });
         parts
     }
 
@@ -75,7 +75,8 @@ impl Split<'_> {
         let at = parts.len();
         self.cut(node, &mut value, &here, parts);
         let Here { path, within, claim } = here;
-        parts.insert(at, Departure { difference: Difference { path, within, what: What::Added(value) }, claim });
+        let difference = Difference { path, within, what: What::Added(value) };
+        parts.insert(at, Departure { difference, claim, with: Vec::new() });
     }
 
     /// The claim of another patch that brought the node.
