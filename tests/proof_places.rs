@@ -50,6 +50,15 @@ impl Operation {
         let value = self.value.as_ref().map(|v| format!("        value:{v}\n")).unwrap_or_default();
         format!("      - op: {}\n        path: '{}'\n{value}", self.op, self.path)
     }
+
+    /// Carries it out where it writes something, and says where that is.
+    fn write(&self, value: &mut Value) -> Option<String> {
+        let new = load_text(&format!("value:{}", self.value.as_ref()?)).unwrap().value["value"].take();
+        let patch = json!([{"op": self.op, "path": self.path, "value": new}]);
+        let items = self.path.strip_suffix("/-").map(|list| value.pointer(list).unwrap().as_array().unwrap().len());
+        json_patch::patch(value, &serde_json::from_value::<json_patch::Patch>(patch).unwrap()).unwrap();
+        Some(items.map_or_else(|| self.path.clone(), |last| format!("{}{last}", self.path.trim_end_matches('-'))))
+    }
 }
 
 /// New values: a scalar, a flow and a block collection, a literal.
@@ -62,7 +71,7 @@ const VALUES: [&str; 5] = [
 ];
 
 /// Every operation that is tried on the values below `spec`.
-fn operations(value: &Value) -> Vec<Operation> {
+fn operations_on(value: &Value) -> Vec<Operation> {
     let mut all = Vec::new();
     let mut open = vec![("/spec".to_owned(), value)];
     while let Some((path, value)) = open.pop() {
@@ -111,11 +120,17 @@ fn with_one_more(value: &Value) -> Value {
     }
 }
 
-/// Why the proof does not take the build of one patch for right; `Ok(false)` where the build is refused.
-fn prove(project: &Project, lines: &str) -> Result<bool, String> {
-    let head = "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: For the test\nwhy: It tries the place.\n";
-    let changes = format!("changes:\n  - target: {{kind: Thing}}\n    patch:\n{lines}");
-    project.write("o/p.yaml", &format!("{head}evidence: [this test]\n{changes}"));
+/// Why the proof does not take the build of these patches for right; `Ok(false)` where the build is refused.
+fn prove(project: &Project, patches: &Patches) -> Result<bool, String> {
+    for (name, lines) in NAMES.into_iter().zip(patches) {
+        let head = format!("apiVersion: overlay/v1\nkind: Patch\nname: {name}\nsummary: For the test\n");
+        let head = format!("{head}why: It tries the place.\nevidence: [this test]\n");
+        let changes = format!("changes:\n  - target: {{kind: Thing}}\n    patch:\n{lines}");
+        project.write(&format!("o/{name}.yaml"), &format!("{head}{changes}"));
+    }
+    let listed = NAMES.into_iter().take(patches.len()).map(|name| format!("{name}.yaml")).collect::<Vec<_>>();
+    let head = "apiVersion: overlay/v1\nkind: Overlay\nname: o\nbases: [../b]\n";
+    project.write("o/overlay.yaml", &format!("{head}patches: [{}]\n", listed.join(", ")));
     let mut findings = Findings::new();
     let folder = project.path("o");
     let root = Root::find(&folder, Some(&project.path("")), &project.path("")).unwrap();
@@ -125,49 +140,97 @@ fn prove(project: &Project, lines: &str) -> Result<bool, String> {
     let overlay = Overlay { folder: "o", layer, plan, images, today: Date::new(2026, 12, 1).unwrap() };
     let report = report(&overlay, Some(&built.text), findings);
     let error = report.findings.iter().find(|finding| finding.is_error());
-    error.map_or(Ok(true), |e| Err(format!("{lines}{}: {}\n{}", e.code, e.message, built.text)))
+    error.map_or(Ok(true), |e| Err(format!("{}{}: {}\n{}", patches.join("--\n"), e.code, e.message, built.text)))
 }
 
+/// The operations of one patch, or of two that apply one after the other.
+type Patches = Vec<String>;
+const NAMES: [&str; 2] = ["first", "second"];
+
 /// Every operation by itself.
-fn alone(operations: &[Operation]) -> Vec<String> {
-    operations.iter().map(Operation::lines).collect()
+fn alone(operations: &[Operation], _: &Value) -> Vec<Patches> {
+    operations.iter().map(|operation| vec![operation.lines()]).collect()
 }
 
 /// Every operation with some of those before it, which leave its place where it was, and lie neither in it nor around it.
-fn in_pairs(operations: &[Operation]) -> Vec<String> {
+fn in_pairs(operations: &[Operation], _: &Value) -> Vec<Patches> {
     let others = |at: usize| [at / 7, at / 3, at / 2, at.saturating_sub(1)].map(|other| operations.get(other));
-    let pair = |(at, one): (usize, &Operation)| -> Vec<String> {
-        // An item that goes while another is appended reads as one that changed: the comments above it are not known to
-        // have gone with it.
-        let replaces = |other: &Operation| one.op == "remove" && other.path.ends_with("/-");
+    let pair = |(at, one): (usize, &Operation)| -> Vec<Patches> {
         let apart = |other: &&Operation| !one.path.starts_with(&other.path) && !other.path.starts_with(&one.path);
-        others(at)
-            .into_iter()
-            .flatten()
-            .filter(|other| apart(other) && !replaces(other))
-            .map(|other| one.lines() + &other.lines())
-            .collect()
+        let lines = |other: &Operation| vec![one.lines() + &other.lines()];
+        others(at).into_iter().flatten().filter(apart).map(lines).collect()
     };
     operations.iter().enumerate().flat_map(pair).collect()
+}
+
+/// Operations that write, each with those that work on what it wrote: they change it and what is in it and beside it,
+/// take it out, move and copy it to all places, and other things to its place. In one patch, and in two.
+fn one_on_another(operations: &[Operation], value: &Value) -> Vec<Patches> {
+    let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
+    let mut all = Vec::new();
+    for first in operations {
+        let mut after = json!({"spec": value});
+        let Some(written) = first.write(&mut after) else { continue };
+        let (parent, _) = written.rsplit_once('/').unwrap();
+        let near = if parent.is_empty() { &written } else { parent };
+        let mut seconds = vec![
+            format!("      - {{op: test, path: '{written}', value: {}}}\n", after.pointer(&written).unwrap())
+                + "      - {op: add, path: /spec/tested, value: 'yes'}\n",
+        ];
+        let second = operations_on(&after["spec"]);
+        seconds.extend(second.iter().filter(|second| second.path.starts_with(near)).map(Operation::lines));
+        let line = |op: &str, from: &str, to: &str| format!("      - {{op: {op}, from: '{from}', path: '{to}'}}\n");
+        for place in &second {
+            if ["add", "remove"].contains(&place.op) {
+                seconds.extend(["move", "copy"].map(|op| line(op, &written, &place.path)));
+                seconds.extend(["move", "copy"].map(|op| line(op, &place.path, &written)));
+            }
+        }
+        seconds.sort();
+        seconds.dedup();
+        let many = std::env::var_os("OVERLAY_PROOF_FULL").map_or(FEW, |_| seconds.len());
+        for _ in 0..many {
+            let second = seconds.swap_remove(dice.below(seconds.len()));
+            all.push(if dice.below(3) == 0 { vec![first.lines() + &second] } else { vec![first.lines(), second] });
+            if seconds.is_empty() {
+                break;
+            }
+        }
+    }
+    all
+}
+
+/// How many operations are tried on what another wrote, when not all are.
+const FEW: usize = 2;
+
+/// Numbers that are the same in every run (xorshift).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).unwrap() % bound
+    }
 }
 
 /// Tries operations on every manifest, and says how many were built.
 #[track_caller]
 fn every_place_is_proven(
     manifests: impl Iterator<Item = String>,
-    tried: impl Fn(&[Operation]) -> Vec<String>,
+    tried: impl Fn(&[Operation], &Value) -> Vec<Patches>,
 ) -> usize {
     let (mut built, mut wrong) = (0, Vec::new());
     for manifest in manifests {
         let project = Project::new([
             ("up/m.yaml", manifest.as_str()),
             ("b/base.yaml", "apiVersion: overlay/v1\nkind: Base\nname: b\nsource: {file: ../up/m.yaml}\n"),
-            ("o/overlay.yaml", "apiVersion: overlay/v1\nkind: Overlay\nname: o\nbases: [../b]\npatches: [p.yaml]\n"),
         ]);
         project.output(&["vendor", "b"]);
-        let value = load_text(&manifest).unwrap().value;
-        for lines in tried(&operations(&value["spec"])) {
-            match prove(&project, &lines) {
+        let spec = &load_text(&manifest).unwrap().value["spec"];
+        for patches in tried(&operations_on(spec), spec) {
+            match prove(&project, &patches) {
                 Ok(was_built) => built += usize::from(was_built),
                 Err(why) => wrong.push(why),
             }
@@ -204,8 +267,64 @@ fn two_departures_beside_each_other_are_proven() {
 }
 
 #[test]
-fn the_first_key_of_an_item_goes_while_its_last_line_grows() {
-    let item = "- op: remove\n        path: /spec/list/0/a\n      - op: add\n        path: /spec/list/0/c/-\n        value: new\n";
-    let manifest = format!("{HEAD}spec:\n  list:\n  - a:\n    - w\n    b: 2\n    c:\n    - x\n");
-    assert_eq!(every_place_is_proven([manifest].into_iter(), |_| vec![format!("      {item}")]), 1);
+fn what_an_operation_does_to_what_another_wrote_is_proven() {
+    let built = every_place_is_proven(LAYOUTS.iter().map(|layout| format!("{HEAD}{layout}")), one_on_another);
+    assert!(built > 1000, "only {built} were built");
+}
+
+#[test]
+fn what_an_operation_does_to_what_another_wrote_in_json_is_proven() {
+    let built = every_place_is_proven(JSON.iter().map(|manifest| (*manifest).to_owned()), one_on_another);
+    assert!(built > 100, "only {built} were built");
+}
+
+/// Manifests, each with patches that build and must be proven.
+const TOLD: &[(&str, &[&[&str]])] = &[
+    (
+        "spec:\n  list:\n  - a:\n    - w\n    b: 2\n    c:\n    - x\n",
+        &[&["{op: remove, path: /spec/list/0/a}\n      - {op: add, path: /spec/list/0/c/-, value: new}"]],
+    ),
+    (
+        "spec:\n  list:\n  - name: p\n  - name: q\n",
+        &[
+            &[
+                "{op: add, path: /spec/list/-, value: {name: d}}",
+                "{op: move, from: '/spec/list/[name=d]', path: '/spec/list/[name=q]'}",
+            ],
+            &[
+                "{op: add, path: /spec/list/-, value: {name: d}}",
+                "{op: copy, from: '/spec/list/[name=d]/name', path: '/spec/list/[name=q]/other'}",
+            ],
+        ],
+    ),
+    (
+        "spec:\n  # of one\n  list:\n  - one\n  # of two\n  - two\n  # of three\n  - three\n",
+        &[
+            &["{op: remove, path: /spec/list/1}\n      - {op: add, path: /spec/list/-, value: new}"],
+            &["{op: remove, path: /spec/list/1}", "{op: add, path: /spec/list/-, value: two}"],
+            &["{op: move, from: /spec/list/0, path: /spec/list/2}"],
+            &["{op: move, from: /spec/list/0, path: /spec/list/0}"],
+            &["{op: replace, path: /spec/list, value: [new]}", "{op: move, from: /spec/list, path: /spec/list}"],
+            &["{op: remove, path: /spec/list}", "{op: add, path: /spec/list, value: [one]}"],
+        ],
+    ),
+    (
+        "spec:\n  list:\n  - a # one\n  # of the second\n  - a # two\n  - b\n",
+        &[
+            &["{op: move, from: /spec/list/0, path: /spec/list/1}"],
+            &["{op: remove, path: /spec/list/0}"],
+            &["{op: remove, path: /spec/list/1}"],
+            &["{op: move, from: /spec/list/1, path: '/spec/list/[=b]'}"],
+        ],
+    ),
+];
+
+#[test]
+fn patches_that_meet_are_proven() {
+    for (spec, patches) in TOLD {
+        let tried = |lines: &&[&str]| lines.iter().map(|line| format!("      - {line}\n")).collect::<Patches>();
+        let manifest = format!("{HEAD}{spec}");
+        let built = every_place_is_proven([manifest].into_iter(), |_, _| patches.iter().map(tried).collect());
+        assert_eq!(built, patches.len(), "{spec}");
+    }
 }

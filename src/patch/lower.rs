@@ -288,9 +288,17 @@ impl<'a> Site<'a> {
                 if from.value == *path {
                     return carry_out(run, vec![Plan { action: None, ..plan }]);
                 }
+                let taken = plan.path.clone();
                 carry_out(run, vec![plan])?;
                 let plans = plan_add(&run.value, operation, &new)?;
-                carry_out(run, plans)
+                carry_out(run, plans)?;
+                if let Some(step) = run.steps.pop_if(|step| step.path == taken && matches!(step.action, Action::Add(_)))
+                {
+                    // It came back to where it was taken.
+                    run.steps.pop();
+                    run.already.push(step.origin);
+                }
+                Ok(())
             }
         }
     }
@@ -524,7 +532,7 @@ fn add_below(hit: Hit<'_>, last: &Segment, operation: &Operation, new: &New) -> 
         There::NoKey(made) => add_with_parents(hit, last, Action::Add, made + 1, new).map_err(missed),
         There::Value(parent) => match (parent, last) {
             (Value::Object(map), Segment::Key(key)) => add_key(hit, key, map.get(key), operation, new),
-            (Value::Array(items), _) => add_item(hit, items, last, path, new),
+            (Value::Array(items), _) => add_item(hit, items, last, operation, new),
             _ => Err(Box::new(parent_missing(wrong_kind(parent, last, &hit.keyed), operation))),
         },
     }
@@ -584,10 +592,17 @@ fn wrap(new: &mut New, keys: Vec<String>, patch: &Patch) {
     new.value = keys.into_iter().rev().fold(inner, |value, key| Value::Object(Map::from_iter([(key, value)])));
 }
 
-fn add_item(hit: Hit<'_>, items: &[Value], last: &Segment, path: &Path, new: &New) -> Result<Plan, Box<Problem>> {
+fn add_item(
+    hit: Hit<'_>,
+    items: &[Value],
+    last: &Segment,
+    operation: &Operation,
+    new: &New,
+) -> Result<Plan, Box<Problem>> {
+    let missed = |miss: Box<Miss>| Box::new(Problem::of_miss(*miss, &operation.path.value));
     let index = match last {
         Segment::Key(key) if key == "-" => items.len(),
-        _ => item_index(items, last, &hit.keyed, items.len()).map_err(|m| Box::new(Problem::of_miss(*m, path)))?,
+        _ => item_index(items, last, &hit.keyed, items.len()).map_err(missed)?,
     };
     let key = merge_key(&hit.tokens, &hit.keyed);
     let name = |index: usize| {
@@ -597,7 +612,9 @@ fn add_item(hit: Hit<'_>, items: &[Value], last: &Segment, path: &Path, new: &Ne
         keyed.push(key.and_then(|k| by_key(k, &new.value)).or_else(by_text).unwrap_or_else(by_index));
         keyed
     };
-    if let Some(there) = items.iter().position(|item| *item == new.value) {
+    // What is moved must not be lost in an item that is equal to it.
+    let moves = matches!(operation.op, Op::Move { .. });
+    if let Some(there) = items.iter().position(|item| *item == new.value && !moves) {
         let mut tokens = hit.tokens.clone();
         tokens.push(there.to_string());
         return Ok(Plan::new(tokens, name(there), None));
@@ -606,7 +623,8 @@ fn add_item(hit: Hit<'_>, items: &[Value], last: &Segment, path: &Path, new: &Ne
     if let Some((key, wanted)) = named
         && let Some(there) = items.iter().position(|item| key.of_item(item).as_ref() == Some(&wanted))
     {
-        return Err(Box::new(duplicate_item(&hit.keyed, &name(there), there, &items[there])));
+        let content = if items[there] == new.value { "" } else { ", with other content" };
+        return Err(Box::new(duplicate_item(&hit.keyed, &name(there), content, (there, &items[there]))));
     }
     let keyed = name(index);
     let mut tokens = hit.tokens;
@@ -614,9 +632,9 @@ fn add_item(hit: Hit<'_>, items: &[Value], last: &Segment, path: &Path, new: &Ne
     Ok(Plan::new(tokens, keyed, Some(Action::Add(new.clone()))))
 }
 
-fn duplicate_item(list: &Path, keyed: &Path, index: usize, there: &Value) -> Problem {
+fn duplicate_item(list: &Path, keyed: &Path, content: &str, (index, there): (usize, &Value)) -> Problem {
     let item = keyed.segments().last().map(ToString::to_string).unwrap_or_default();
-    Problem::new(Code::DuplicateItem, keyed, format!("{} has an item `{item}` already, with other content", at(list)))
+    Problem::new(Code::DuplicateItem, keyed, format!("{} has an item `{item}` already{content}", at(list)))
         .note(format!("Index {index} is {}.", shown(there)))
         .help(format!("Change that item: `{keyed}`."))
 }

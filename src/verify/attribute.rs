@@ -46,6 +46,8 @@ pub struct DocumentProof {
     pub departures: Vec<Departure>,
     /// Differences that no claim explains.
     pub undocumented: Vec<Undocumented>,
+    /// Where the claims take parts of the base out or bring others, in whatever way that reads as differences. No values.
+    pub edits: Vec<Difference>,
     /// Differences that should be there, by a claim, and are not.
     pub missing: Vec<Departure>,
 }
@@ -233,7 +235,7 @@ fn prove(old: Option<&Value>, new: Option<&Value>, shadow: Option<&Shadow>, ledg
     for difference in found {
         matcher.take(difference);
     }
-    let mut proof = matcher.finish();
+    let mut proof = DocumentProof { edits: shadow.edits(), ..matcher.finish() };
     if proof.undocumented.is_empty()
         && proof.missing.is_empty()
         && let (Some(intended), Some(new)) = (&intended, new)

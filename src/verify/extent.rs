@@ -54,6 +54,8 @@ struct Walked {
     doubled: Vec<Range<usize>>,
     /// The collection that the entry is in, or would be.
     container: Option<(NodeId, usize)>,
+    /// How many steps of the path lead to it.
+    container_depth: usize,
     /// Whether an alias ended it, or a key that a merge brings in.
     at_alias: bool,
 }
@@ -100,7 +102,9 @@ pub(super) fn of(
         loose: old.entry.iter().filter(|_| gone).flat_map(|entry| loose(base, entry)).collect(),
     };
     // Where the entry comes or goes behind a dash, what stood there moves to a line of its own, or the other way round.
-    if old.entry.is_some() != new.entry.is_some() && (is_compact(base, &old) || is_compact(result, &new)) {
+    let comes_or_goes = old.entry.is_some() != new.entry.is_some() || gone;
+    let in_one = old.container_depth == new.container_depth;
+    if comes_or_goes && in_one && (is_compact(base, &old) || is_compact(result, &new)) {
         extents.before.extend(old.container.into_iter().flat_map(|container| first_lines(base, container)));
         extents.after.extend(new.container.into_iter().flat_map(|container| first_lines(result, container)));
     }
@@ -233,7 +237,8 @@ fn sided(path: &Path, index: impl Fn(&crate::diff::Item) -> Option<usize>) -> Ve
 /// Walks along a path as far as the text itself goes: an alias, and what a merge brings in, end the walk. `total` is
 /// the length of the whole path, of which this side may lack the end.
 fn walk(side: Side<'_>, path: &[At<'_>], total: usize) -> Walked {
-    let mut walked = Walked { depth: 0, entry: None, doubled: Vec::new(), container: None, at_alias: false };
+    let mut walked =
+        Walked { depth: 0, entry: None, doubled: Vec::new(), container: None, container_depth: 0, at_alias: false };
     let Some(mut at) = side.tree.root() else { return walked };
     let mut entry = side.tree.node(at).full();
     for (number, step) in path.iter().enumerate() {
@@ -243,6 +248,7 @@ fn walk(side: Side<'_>, path: &[At<'_>], total: usize) -> Walked {
             return walked;
         }
         walked.container = Some((at, entry.start));
+        walked.container_depth = walked.depth;
         walked.depth += 1;
         let mut found = children(side.tree, at, *step);
         let Some((last, node)) = found.pop() else {
@@ -255,6 +261,7 @@ fn walk(side: Side<'_>, path: &[At<'_>], total: usize) -> Walked {
     }
     if path.len() < total {
         walked.container = Some((at, entry.start));
+        walked.container_depth = walked.depth;
     } else {
         walked.entry = Some(entry);
     }

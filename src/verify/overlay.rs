@@ -293,7 +293,7 @@ impl Prover<'_> {
                 self.missing(&claims, missing, &resource);
             }
         }
-        self.bytes(text, &claims, &proof);
+        self.bytes(text, &proof);
         self.standings(&claims, &proof);
         self.overrides(&claims, &proof);
         self.images(&claims, &proof);
@@ -485,16 +485,15 @@ impl Prover<'_> {
         extents
     }
 
-    /// Outside the lines of the departures, base and result must be the same bytes.
-    fn bytes(&mut self, result: &str, claims: &[Claim], proof: &Proof) {
+    /// Outside the lines of what patches take out and bring, base and result must be the same bytes.
+    fn bytes(&mut self, result: &str, proof: &Proof) {
         let (base, starts) = self.overlay.plan.unpatched();
         let mut old = Marked { text: &base, ..Marked::default() };
         let mut new = Marked { text: result, ..Marked::default() };
         for document in &proof.documents {
             let told = &mut extent::Told::default();
-            let all = document.departures.iter().map(|d| (&d.difference, claims.get(d.claim)));
-            for (difference, claim) in all.chain(document.undocumented.iter().map(|u| (&u.difference, None))) {
-                let extents = self.extents(&starts, document, difference, claim, told);
+            for place in document.edits.iter().chain(document.undocumented.iter().map(|odd| &odd.difference)) {
+                let extents = self.extents(&starts, document, place, None, told);
                 old.departing.extend(extents.before);
                 old.near.extend(extents.near_before);
                 old.loose.extend(extents.loose);

@@ -386,6 +386,19 @@ fn moving_takes_out_and_adds() {
 }
 
 #[test]
+fn what_moves_is_not_lost_in_an_equal_item_and_may_come_back_to_its_place() {
+    let list = json!({"l": ["a", "b", "a"], "volumes": [{"name": "v"}], "k": {"volumes": [{"name": "v"}]}});
+    assert_eq!(steps(&list, "  - {op: move, from: /l/0, path: /l/-}"), ["remove /l/0", "add /l/2 \"a\" = /l/[=a]"]);
+    assert_eq!(steps(&list, "  - {op: move, from: /l/1, path: /l/1}"), ["already /l/1"]);
+    assert_eq!(steps(&list, "  - {op: move, from: /l/2, path: /l/-}"), ["already /l/[=a]"]);
+    assert_eq!(
+        problem(&list, "  - {op: move, from: /volumes/0, path: /k/volumes/-}"),
+        "duplicate-item at /k/volumes/[name=v]: `/k/volumes` has an item `[name=v]` already \
+         | Index 0 is `{\"name\":\"v\"}`. | Change that item: `/k/volumes/[name=v]`."
+    );
+}
+
+#[test]
 fn a_finding_says_which_operation_of_which_patch_on_what() {
     let operations =
         "  - {op: add, path: /a, value: 2}\n  - {op: remove, path: /spec/paused}\n  - {op: add, path: /b, value: 5}";

@@ -135,6 +135,9 @@ impl Shadow {
             Act::Move { from, path, parents } => {
                 let place = self.one(&start, from)?;
                 let node = self.at(&place).ok_or("`from` leads nowhere")?;
+                if self.is_there(&place, &start, path) {
+                    return Ok(Some(self.youngest(node)));
+                }
                 self.take(index, &place);
                 self.add(index, &start, path, *parents, &New::Node(node))?;
                 Ok(None)
@@ -152,6 +155,23 @@ impl Shadow {
         match (places.pop(), places.is_empty()) {
             (Some(place), true) => Ok(place),
             _ => Err(format!("{path} is not one place")),
+        }
+    }
+
+    /// Whether a path leads back to a place once what is there was taken out.
+    fn is_there(&self, place: &Place, start: &Place, path: &Path) -> bool {
+        let Some((last, above)) = path.segments().split_last() else { return false };
+        let Ok(parents) = self.resolve(start.clone(), above) else { return false };
+        let [Some(parent)] = parents.iter().map(|place| self.at(place)).collect::<Vec<_>>()[..] else { return false };
+        match (place, last, self.content(parent)) {
+            (Place::Key(map, key), Segment::Key(last), _) => *map == parent && key == last,
+            (Place::Item(list, from), last, Content::List(items)) if *list == parent => {
+                let left: Vec<Id> = items.iter().enumerate().filter(|(at, _)| at != from).map(|(_, id)| *id).collect();
+                let is_end = matches!(last, Segment::Key(key) if key == "-");
+                let to = if is_end { Some(left.len()) } else { self.index(&left, last) };
+                to == Some(*from)
+            }
+            _ => false,
         }
     }
 
@@ -250,7 +270,9 @@ impl Shadow {
                 });
             }
             (Content::List(items), last) => {
-                if let Some(there) = items.iter().find(|item| self.says(**item, new)) {
+                // What is moved is still there, whatever is equal to it.
+                let equal = |item: &&Id| matches!(new, New::Value(value) if self.agrees(**item, value));
+                if let Some(there) = items.iter().find(equal) {
                     return Ok(Some(self.youngest(*there)));
                 }
                 let end = matches!(last, Segment::Key(key) if key == "-");

@@ -4,6 +4,7 @@
 //! part that a claim takes out stays in the tree, marked, so that it can be found by its place in the base.
 
 mod apply;
+mod edits;
 mod spell;
 mod trace;
 

@@ -1,0 +1,104 @@
+//! What the claims did to a document of the base, place by place.
+//!
+//! A comparison of values pairs what looks alike: an item that goes while another comes may read as one that changed,
+//! and of equal items it may take another to be gone. Here it is known which part went and which came.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Content, Id, Shadow};
+use crate::diff::{Difference, Item, Path, Step, What};
+
+/// The edits so far, and the parts that are still to be looked into.
+#[derive(Default)]
+struct Search {
+    edits: Vec<Difference>,
+    open: Vec<(Id, Path)>,
+}
+
+impl Search {
+    fn edit(&mut self, path: Path, what: What) {
+        self.edits.push(Difference { path, within: None, what });
+    }
+
+    fn replaced(&mut self, path: Path) {
+        self.edit(path, What::Replaced { before: Value::Null, after: Value::Null });
+    }
+
+    fn removed(&mut self, path: Path) {
+        self.edit(path, What::Removed(Value::Null));
+    }
+
+    fn added(&mut self, path: Path) {
+        self.edit(path, What::Added(Value::Null));
+    }
+}
+
+impl Shadow {
+    /// The parts of the base that the claims took out or put others in the place of, and the parts that they brought;
+    /// of what lies in each other, the outermost. Only where an edit is and of what kind is told: the values are left
+    /// out. What gave way to something at another place is removed here and added there. A text that claims look into
+    /// is one place.
+    pub(in crate::verify) fn edits(&self) -> Vec<Difference> {
+        let mut search = Search::default();
+        match self.root {
+            None => search.removed(Path::default()),
+            Some(root) if root != self.base_root => search.replaced(Path::default()),
+            Some(root) => search.open.push((root, Path::default())),
+        }
+        while let Some((id, path)) = search.open.pop() {
+            let node = &self.nodes[id];
+            match (node.original.as_ref().unwrap_or(&node.content), &node.content) {
+                (Content::Map(old), Content::Map(new)) => self.map_edits(id, (old, new), &path, &mut search),
+                (Content::List(old), Content::List(new)) => self.list_edits(id, (old, new), &path, &mut search),
+                (_, Content::Text { text, .. }) if self.value_of(id).as_str() != Some(text) => search.replaced(path),
+                _ => {}
+            }
+        }
+        search.edits
+    }
+
+    fn map_edits(
+        &self,
+        id: Id,
+        (old, new): (&BTreeMap<String, Id>, &BTreeMap<String, Id>),
+        path: &Path,
+        search: &mut Search,
+    ) {
+        let at = |key: &String| path.join(Step::Key(key.clone()));
+        for (key, before) in old {
+            let heir = self.heir(id, *before);
+            match new.get(key) {
+                Some(after) if heir == Some(*before) => search.open.push((*after, at(key))),
+                Some(after) if heir == Some(*after) => search.replaced(at(key)),
+                after => {
+                    search.removed(at(key));
+                    after.into_iter().for_each(|_| search.added(at(key)));
+                }
+            }
+        }
+        new.keys().filter(|key| !old.contains_key(*key)).for_each(|key| search.added(at(key)));
+    }
+
+    fn list_edits(&self, id: Id, (old, new): (&[Id], &[Id]), path: &Path, search: &mut Search) {
+        let item = |before, after| path.join(Step::Item(Item { before, after, selector: None }));
+        let mut at: BTreeMap<Id, usize> = new.iter().enumerate().map(|(index, id)| (*id, index)).collect();
+        for (index, before) in old.iter().enumerate() {
+            let heir = self.heir(id, *before).and_then(|heir| Some((heir, at.remove(&heir)?)));
+            match heir {
+                Some((heir, after)) if heir == *before => search.open.push((heir, item(Some(index), Some(after)))),
+                Some((_, after)) => search.replaced(item(Some(index), Some(after))),
+                None => search.removed(item(Some(index), None)),
+            }
+        }
+        at.values().for_each(|after| search.added(item(None, Some(*after))));
+    }
+
+    /// What is at the place of a part of a list or mapping of the base: it, or what claims put there instead. `None`
+    /// once it was taken out.
+    fn heir(&self, parent: Id, part: Id) -> Option<Id> {
+        let mut touches = self.touched.get(&parent).into_iter().flatten();
+        touches.try_fold(part, |heir, touch| if touch.removed == Some(heir) { touch.added } else { Some(heir) })
+    }
+}
