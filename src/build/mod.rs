@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use crate::change::pointer;
 use crate::config::Findings;
+use crate::diag::visible::shortened;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::layer::check::VendoredFile;
 use crate::layer::plan::{Joined, Plan, Scoped};
@@ -30,6 +31,8 @@ use crate::patch::model::{Change, Effect};
 use crate::patch::path::Path;
 use crate::patch::step::{Action, Origin, Step};
 use crate::resource::Identity;
+use crate::resource::identity::Part;
+use crate::resource::target::{Miss, Near};
 use documents::{Documents, Resource, State};
 
 /// How many documents a message about a target lists.
@@ -391,10 +394,7 @@ impl Builder<'_, '_> {
             finding = finding.note(format!("{name} is near: {}.", off.join("; ")));
         }
         match near.first() {
-            Some(first) if first.misses.len() == 1 => {
-                let miss = first.misses.first();
-                let field = miss.map_or("", |m| m.field.as_str());
-                let found = miss.and_then(|m| m.found.as_deref()).unwrap_or("");
+            Some(Near { misses, .. }) if let [Miss { field, found: Some(found), .. }] = &misses[..] => {
                 finding.help(format!("Did you mean `{field}: {found}`?"))
             }
             Some(_) => finding.help("Correct the target; it names documents as the base names them."),
@@ -470,7 +470,9 @@ fn still_a_manifest(site: &Site<'_>, before: &Value, after: &Value, steps: &[Ste
     let named = |value: &Value| has(value, "/metadata/name") || has(value, "/metadata/generateName");
     let lost = ["/apiVersion", "/kind"].into_iter().find(|part| has(before, part) && !has(after, part));
     let lost = lost.or_else(|| (named(before) && !named(after)).then_some("/metadata/name"));
-    let (Some(lost), Some(step)) = (lost, steps.last()) else { return Ok(()) };
+    let (Some(lost), Some(step)) = (lost, steps.last()) else {
+        return still_named_by_texts(site, before, after, steps);
+    };
     let at_loss = steps.iter().find(|step| pointer(&step.path) == lost).unwrap_or(step);
     Err(Box::new(
         Diagnostic::new(Code::PathInvalid, format!("the document would have no `{lost}`, and be none of Kubernetes"))
@@ -479,6 +481,30 @@ fn still_a_manifest(site: &Site<'_>, before: &Value, after: &Value, steps: &[Ste
             .resource(site.resource)
             .path(lost)
             .help("To leave the document out, write `delete: true` in place of `patch:`."),
+    ))
+}
+
+/// What names a document must stay a text: kubectl refuses another.
+fn still_named_by_texts(site: &Site<'_>, before: &Value, after: &Value, steps: &[Step]) -> Result<(), Box<Diagnostic>> {
+    let is_none = |value: &Value, part: &str| value.pointer(part).is_some_and(|v| !v.is_null() && !v.is_string());
+    let mut parts = Part::ALL.into_iter().map(Part::pointer);
+    let turned = parts.find(|part| !is_none(before, part) && is_none(after, part));
+    let (Some(part), Some(step)) = (turned, steps.last()) else { return Ok(()) };
+    let step = steps.iter().rev().find(|step| part.starts_with(&pointer(&step.path))).unwrap_or(step);
+    let value = after.pointer(part).map(Value::to_string).unwrap_or_default();
+    Err(Box::new(
+        Diagnostic::new(
+            Code::PathInvalid,
+            format!("`{part}` would be {}, and kubectl takes a text alone", shortened(&value, 60)),
+        )
+        .at(site.patch.place(site.span_of(&step.origin)), "this writes it")
+        .patch(&site.patch.name.value)
+        .resource(site.resource)
+        .path(part)
+        .help(format!(
+            "Quote it, if the text is meant: `{}`.",
+            shortened(&Value::from(value.as_str()).to_string(), 60)
+        )),
     ))
 }
 

@@ -18,6 +18,7 @@ use std::str::FromStr;
 use serde_json::Value;
 
 use crate::change::{Action, Change, New, TextEdit, apply_edits};
+use crate::diag::visible;
 use crate::yaml::number;
 
 /// What an embedded text is written in.
@@ -172,10 +173,10 @@ fn not_as_meant(language: Language) -> EmbeddedError {
     EmbeddedError::new(0, message)
 }
 
-/// Characters that are escaped although the language does not ask for it: control characters, what YAML takes for a
-/// line break, and what YAML does not print. Raw, they would not survive in the manifest around the text.
+/// Characters that are escaped although the language does not ask for it: what acts instead of showing, the tab, and what
+/// YAML does not print. Raw, they would not survive in the manifest around the text, or not be seen there.
 fn is_hidden(character: char) -> bool {
-    character.is_control() || matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+    visible::is_hidden(character) || matches!(character, '\t' | '\u{fffe}' | '\u{ffff}')
 }
 
 #[cfg(test)]

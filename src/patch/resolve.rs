@@ -9,6 +9,8 @@ use serde_json::Value;
 use super::path::{Condition, Path, Segment};
 use crate::diag::{Code, nearest};
 use crate::resource::{MergeKey, absent_text, scalar_text};
+use crate::yaml::scalar;
+use crate::yaml::tree::Style;
 
 /// How many places one path may mean.
 pub(super) const MAX_HITS: usize = 10_000;
@@ -350,6 +352,9 @@ fn with_names(miss: Miss, there: &[String]) -> Miss {
 fn no_key<'k>(reached: &Path, key: &str, keys: impl Iterator<Item = &'k str> + Clone) -> Miss {
     let mut miss = Miss::new(Code::PathMissing, reached, format!("{} has no key `{key}`", at(reached)));
     miss.is_absent = true;
+    // Whoever saw the key bare in the file does not know that it is read as something else.
+    let read = scalar::key(key, Style::Plain, None).ok().filter(|read| read != key);
+    let read = read.filter(|read| keys.clone().any(|key| key == read));
     let near = nearest(key, keys.clone());
     let keys: Vec<&str> = keys.take(MAX_LISTED + 1).collect();
     miss = if keys.is_empty() {
@@ -357,9 +362,10 @@ fn no_key<'k>(reached: &Path, key: &str, keys: impl Iterator<Item = &'k str> + C
     } else {
         miss.note(format!("The keys there are: {}.", listed(&keys)))
     };
-    match near {
-        Some(near) => miss.help(format!("Did you mean `{near}`?")),
-        None => miss,
+    match (read, near) {
+        (Some(read), _) => miss.help(format!("A bare `{key}` is read as the key `{read}`: write that in the path.")),
+        (None, Some(near)) => miss.help(format!("Did you mean `{near}`?")),
+        (None, None) => miss,
     }
 }
 

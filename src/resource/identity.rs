@@ -101,7 +101,8 @@ pub enum Part {
 }
 
 impl Part {
-    const ALL: [Part; 4] = [Part::ApiVersion, Part::Kind, Part::Namespace, Part::Name];
+    /// All of them.
+    pub const ALL: [Part; 4] = [Part::ApiVersion, Part::Kind, Part::Namespace, Part::Name];
 
     /// The field's place in a document, as a JSON pointer.
     pub fn pointer(self) -> &'static str {

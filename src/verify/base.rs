@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::config::Findings;
+use crate::diag::visible::shortened;
 use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::diff::keyed;
 use crate::resource::identity::Written;
@@ -111,15 +112,27 @@ fn duplicate_keys(document: &Read<'_>, findings: &mut Findings) {
     for duplicate in &document.loaded.duplicates {
         let first = document.start + duplicate.first.start..document.start + duplicate.first.end;
         let second = document.start + duplicate.second.start..document.start + duplicate.second.end;
-        let first = Place::new(document.source, first);
-        let finding = Diagnostic::new(
-            Code::BaseDuplicateKey,
-            format!("upstream gives the key `{}` twice; it stands in line {} already", duplicate.key, first.line()),
-        )
-        .at(Place::new(document.source, second), "this one counts for kubectl")
-        .related(first, "first here")
-        .resource(document.identity.to_string())
-        .help("Tell upstream. The bytes are kept; kubectl takes the last one.");
+        let (first, second) = (Place::new(document.source, first), Place::new(document.source, second));
+        let line = first.line();
+        let finding = if duplicate.is_torn {
+            let way = |place: &Place| shortened(place.text(), 40);
+            let message = format!(
+                "upstream gives the key `{}` twice, as `{}` and as `{}` in line {line}: kubectl takes the one or the other",
+                duplicate.key,
+                way(&second),
+                way(&first)
+            );
+            Diagnostic::new(Code::BaseDuplicateKey, message)
+                .at(second, "this one counts, or that one")
+                .note("To YAML these are two keys of different types, which JSON has one name for. Which of them is left can differ from run to run.")
+                .help(format!("Tell upstream. A patch that removes `{}` removes both; then it can add the one that is meant.", duplicate.key))
+        } else {
+            let message = format!("upstream gives the key `{}` twice; it stands in line {line} already", duplicate.key);
+            Diagnostic::new(Code::BaseDuplicateKey, message)
+                .at(second, "this one counts for kubectl")
+                .help("Tell upstream. The bytes are kept; kubectl takes the last one.")
+        };
+        let finding = finding.related(first, "first here").resource(document.identity.to_string());
         findings.add(finding);
     }
 }
@@ -134,7 +147,8 @@ fn identity(document: &Read<'_>, findings: &mut Findings) {
         )
         .at(Place::new(document.source, span), "upstream left the quotes out")
         .resource(document.identity.to_string())
-        .help("Tell upstream. Patches address the document by the text as it stands.");
+        .note(format!("kubectl refuses a document whose `{}` is no text.", odd.part.pointer()))
+        .help("Tell upstream, or let a patch replace it with the text in quotes. Patches address the document by the text as it stands.");
         findings.add(finding);
     }
 }

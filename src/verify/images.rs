@@ -45,7 +45,7 @@ pub(super) fn check(
 fn judge(name: &str) -> Option<Diagnostic> {
     let Some(digest) = ImageName::parse(name).digest else {
         let message = format!("the image `{name}` is not pinned by a digest");
-        let help = "A tag can be moved. Pin it with a patch that writes the name with `@sha256:…`.";
+        let help = "A tag can be moved. Let a patch replace the name, and `overlay image REF --pin PATCH` write the digest there.";
         return Some(Diagnostic::new(Code::ImageNotPinned, message).help(help));
     };
     let problem = malformed(digest)?;

@@ -5,14 +5,14 @@
 //! `yaml::scalar`'s. Nothing here knows what the value is for.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use memchr::memmem;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::libyaml::{self, Refusal};
-use super::scalar::{self, ScalarError};
+use super::scalar::{self, GoKey, ScalarError};
 use super::tree::{Bytes, Entry, Item, Kind, MAX_DEPTH, Node, NodeId, Style, SyntaxError, Tree};
 
 /// How many nodes the aliases of one document may expand to, altogether.
@@ -39,6 +39,9 @@ pub struct Duplicate {
     pub first: Bytes,
     /// Where it stands again. Where it stands more than twice, each later place is a duplicate of its own.
     pub second: Bytes,
+    /// Whether nothing says which of them counts: they are keys of different types that become one text, as `yes` and
+    /// `"true"` do. `sigs.k8s.io/yaml` then takes the one that a Go map happens to give it last.
+    pub is_torn: bool,
 }
 
 /// Why a document has no value, and where.
@@ -197,6 +200,46 @@ pub(super) fn find_entry(tree: &Tree, entries: &[Entry], token: &str) -> Option<
     None
 }
 
+/// The keys of a mapping, merged ones among them, that stand there as keys of several types ([`Duplicate::is_torn`]):
+/// each with two that differ, in the order of the text. It gives up where merges multiply without bound.
+pub(super) fn torn_keys<'t>(tree: &'t Tree, entries: &'t [Entry]) -> BTreeMap<Cow<'t, str>, (NodeId, NodeId)> {
+    let mut seen: HashMap<Cow<'t, str>, (GoKey<'t>, NodeId)> = HashMap::new();
+    let mut torn = BTreeMap::new();
+    let mut steps = MAX_ALIAS_NODES;
+    let mut pending: Vec<&[Entry]> = vec![entries];
+    while let Some(entries) = pending.pop() {
+        let Some(left) = steps.checked_sub(entries.len()) else { break };
+        steps = left;
+        for entry in entries {
+            if is_merge(tree.node(entry.key)) {
+                let sources = merge_sources(tree, entry.value).unwrap_or_default().into_iter();
+                pending.extend(sources.filter_map(|source| match &tree.node(source).kind {
+                    Kind::Mapping { entries, .. } => Some(entries.as_slice()),
+                    _ => None,
+                }));
+                continue;
+            }
+            let (Ok(text), Some(key)) = (key_text(tree, entry.key), go_key(tree, entry.key)) else { continue };
+            let (first, at) = seen.entry(text.clone()).or_insert_with(|| (key.clone(), entry.key));
+            if *first != key {
+                let starts = |id: &NodeId| tree.node(*id).span.start;
+                let mut both = [*at, entry.key];
+                both.sort_by_key(starts);
+                torn.entry(text).or_insert((both[0], both[1]));
+            }
+        }
+    }
+    torn
+}
+
+fn go_key(tree: &Tree, id: NodeId) -> Option<GoKey<'_>> {
+    let node = tree.node(tree.resolve(id));
+    match &node.kind {
+        Kind::Scalar { style, text } => scalar::go_key(text, *style, tag_name(node)).ok(),
+        _ => None,
+    }
+}
+
 /// Whether an entry with that key is a merge.
 pub(super) fn is_merge(key: &Node) -> bool {
     match &key.kind {
@@ -274,7 +317,9 @@ impl<'t> Loader<'t> {
             Kind::Sequence { items, .. } => self.within(id, |loader| loader.items(items)),
             Kind::Mapping { entries, .. } => self.within(id, |loader| {
                 let mut map = Map::with_capacity(entries.len());
-                loader.entries(entries, &mut map)?;
+                if loader.entries(entries, &mut map)? && loader.expanding == 0 {
+                    loader.note_duplicates(entries)?;
+                }
                 Ok(Value::Object(map))
             }),
         }
@@ -284,11 +329,12 @@ impl<'t> Loader<'t> {
         items.iter().map(|item| self.value(item.node)).collect::<Result<_, _>>().map(Value::Array)
     }
 
-    fn entries(&mut self, entries: &'t [Entry], map: &mut Map<String, Value>) -> Result<(), LoadError> {
+    /// Sets the entries of a mapping, and says whether one of them was set before.
+    fn entries(&mut self, entries: &'t [Entry], map: &mut Map<String, Value>) -> Result<bool, LoadError> {
         let mut collisions = false;
         for entry in entries {
             if is_merge(self.tree.node(entry.key)) {
-                self.merge(entry.value, map)?;
+                collisions |= self.merge(entry.value, map)?;
                 continue;
             }
             let key = key_text(self.tree, entry.key)?.into_owned();
@@ -296,36 +342,42 @@ impl<'t> Loader<'t> {
             let value = self.value(entry.value)?;
             collisions |= map.insert(key, value).is_some();
         }
-        if collisions && self.expanding == 0 {
-            self.note_duplicates(entries)?;
-        }
-        Ok(())
+        Ok(collisions)
     }
 
     /// Sets what a `<<` merges, over what is there: go-yaml v2 goes by the order in the text alone.
-    fn merge(&mut self, id: NodeId, map: &mut Map<String, Value>) -> Result<(), LoadError> {
+    fn merge(&mut self, id: NodeId, map: &mut Map<String, Value>) -> Result<bool, LoadError> {
         let tree = self.tree;
+        let mut collisions = false;
         for source in merge_sources(tree, id)?.into_iter().rev() {
             let Kind::Mapping { entries, .. } = &tree.node(source).kind else { continue };
-            self.expand(id, source, |loader| loader.within(source, |loader| loader.entries(entries, map)))?;
+            collisions |=
+                self.expand(id, source, |loader| loader.within(source, |loader| loader.entries(entries, map)))?;
         }
-        Ok(())
+        Ok(collisions)
     }
 
     fn note_duplicates(&mut self, entries: &'t [Entry]) -> Result<(), LoadError> {
         let tree = self.tree;
+        let mut torn = torn_keys(tree, entries);
         let mut first: HashMap<Cow<'t, str>, NodeId> = HashMap::with_capacity(entries.len());
+        let duplicate = |key: &str, first: NodeId, second: NodeId, is_torn: bool| {
+            let (first, second) = (tree.node(first).span.clone(), tree.node(second).span.clone());
+            Duplicate { key: key.to_owned(), first, second, is_torn }
+        };
+        let mut told = Vec::new();
         for entry in entries.iter().filter(|entry| !is_merge(tree.node(entry.key))) {
             let key = key_text(tree, entry.key)?;
             let earlier = *first.entry(key.clone()).or_insert(entry.key);
             if earlier != entry.key {
-                self.duplicates.push(Duplicate {
-                    key: key.into_owned(),
-                    first: tree.node(earlier).span.clone(),
-                    second: tree.node(entry.key).span.clone(),
-                });
+                self.duplicates.push(duplicate(&key, earlier, entry.key, torn.contains_key(&key)));
+                told.push(key);
             }
         }
+        for key in &told {
+            torn.remove(key);
+        }
+        self.duplicates.extend(torn.iter().map(|(key, (first, second))| duplicate(key, *first, *second, true)));
         Ok(())
     }
 
@@ -414,6 +466,24 @@ mod tests {
         assert_eq!(value("c: {\"<<\": 1}\nd: <<\n"), json!({"c": {"<<": 1}, "d": "<<"}));
         assert_eq!(problem("c: {<<: 1}"), (Problem::MergeOfNoMapping, "1".into()));
         assert_eq!(problem("c: {<<: [{}, [x]]}"), (Problem::MergeOfNoMapping, "[x]".into()));
+    }
+
+    #[test]
+    fn keys_of_several_types_that_become_one_text_are_torn() {
+        let torn = |text: &str| {
+            let told = |d: Duplicate| {
+                d.is_torn.then(|| format!("{}: {} {}", d.key, &text[d.first.clone()], &text[d.second.clone()]))
+            };
+            load_text(text).unwrap().duplicates.into_iter().filter_map(told).collect::<Vec<_>>()
+        };
+        assert_eq!(torn("yes: 1\n\"true\": 2\n"), ["true: yes \"true\""]);
+        assert_eq!(torn("a: {1: x, '1': y, 1.0: z}\n"), ["1: 1 '1'", "1: 1 1.0"]);
+        assert_eq!(torn("a: &a {no: x}\nb: {<<: *a, \"false\": y}\n"), ["false: no \"false\""]);
+        assert_eq!(torn("a: &a {no: x}\nb: {<<: *a, off: y}\nc: {yes: 1, on: 2}\n"), [""; 0]);
+        assert_eq!(
+            torn("a: {0x1: x, 1: y}\nb: {k: 1, \"k\": 2}\nc: {1.0000000001: 1, 1.0: 2}\n"),
+            ["1: 1.0000000001 1.0"]
+        );
     }
 
     #[test]

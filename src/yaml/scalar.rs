@@ -69,6 +69,34 @@ pub fn is_merge(text: &str, style: Style, tag: Option<&str>) -> bool {
     text == "<<" && (tag == Some("tag:yaml.org,2002:merge") || (style == Style::Plain && tag.is_none()))
 }
 
+/// A mapping key as go-yaml v2 keeps it, before `sigs.k8s.io/yaml` makes a text of it: keys of different types have one
+/// text and are not one key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GoKey<'t> {
+    /// A text.
+    Text(Cow<'t, str>),
+    /// Anything else: the name of its type, and its value.
+    Other(&'static str, String),
+}
+
+/// The key that go-yaml v2 makes of a scalar.
+pub fn go_key<'t>(text: &'t str, style: Style, tag: Option<&str>) -> Result<GoKey<'t>, ScalarError> {
+    Ok(match meaning(text, style, tag)? {
+        Meaning::Text(text) => GoKey::Text(text),
+        Meaning::Null => GoKey::Other("null", String::new()),
+        Meaning::Bool(value) => GoKey::Other("bool", value.to_string()),
+        Meaning::Int(number) => GoKey::Other("int", number.to_string()),
+        Meaning::Long(number) => {
+            GoKey::Other("float", number.to_string().parse().map_or(number.to_string(), float_bits))
+        }
+        Meaning::Float(float) => GoKey::Other("float", float_bits(float)),
+    })
+}
+
+fn float_bits(float: f64) -> String {
+    float.to_bits().to_string()
+}
+
 /// What go-yaml v2 makes of a scalar.
 #[derive(Clone, Debug, PartialEq)]
 enum Meaning<'t> {

@@ -12,6 +12,7 @@ use serde_json::{Map, Number, Value};
 use super::number;
 use super::scalar;
 use super::tree::{Kind, NodeId, Style, Tree};
+use crate::diag::visible::is_hidden;
 
 /// How many characters a key may have in `key: value` (YAML 1.2.2, 7.4.2); a longer one stands behind a `?`.
 const MAX_KEY: usize = 1024;
@@ -238,7 +239,7 @@ fn spell_number(number: &Number) -> String {
 /// Whether a bare text is read as itself by everyone.
 fn is_safe_bare(text: &str, flow: bool) -> bool {
     scalar::is_text_to_all(text)
-        && text.chars().all(|c| is_printable(c) && !(c.is_whitespace() && c != ' '))
+        && text.chars().all(|c| is_shown(c) && !(c.is_whitespace() && c != ' '))
         && !text.starts_with(' ')
         && !text.ends_with(' ')
         && starts_bare(text)
@@ -263,8 +264,13 @@ fn is_marker(text: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// What may stand on a line as it is: YAML's printable characters (YAML 1.2.2, 5.1) without those that YAML 1.1 takes for line
-/// breaks, and without the byte order mark. A tab is none of them, for what it may stand next to.
+/// What may stand on a line as it is and shows there. A tab is not among it, for what it may stand next to.
+fn is_shown(c: char) -> bool {
+    is_printable(c) && !is_hidden(c)
+}
+
+/// YAML's printable characters (YAML 1.2.2, 5.1) without those that YAML 1.1 takes for line breaks, without the byte order
+/// mark, and without the tab.
 fn is_printable(c: char) -> bool {
     let ascii = matches!(c, ' '..='~');
     let above = !c.is_ascii()
@@ -274,7 +280,7 @@ fn is_printable(c: char) -> bool {
 }
 
 fn single_quoted(text: &str) -> Option<String> {
-    text.chars().all(is_printable).then(|| format!("'{}'", text.replace('\'', "''")))
+    text.chars().all(is_shown).then(|| format!("'{}'", text.replace('\'', "''")))
 }
 
 /// Everything has a spelling in double quotes. `\/` and surrogate pairs, which JSON has, go-yaml refuses.
@@ -288,7 +294,7 @@ fn double_quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
-            c if is_printable(c) => out.push(c),
+            c if is_shown(c) => out.push(c),
             c => out.push_str(&escape(c)),
         }
     }

@@ -248,6 +248,20 @@ fn what_is_missing_is_told_with_what_is_there() {
 }
 
 #[test]
+fn a_key_that_is_read_as_another_is_told_as_that() {
+    let document = json!({"data": {"x": "1", "true": "2"}});
+    assert_eq!(
+        problem(&document, "  - {op: replace, path: /data/y, value: z}"),
+        "path-missing at /data/y: `/data` has no key `y` | The keys there are: x, true. \
+         | A bare `y` is read as the key `true`: write that in the path."
+    );
+    assert_eq!(
+        problem(&document, "  - {op: replace, path: /data/no, value: z}"),
+        "path-missing at /data/no: `/data` has no key `no` | The keys there are: x, true."
+    );
+}
+
+#[test]
 fn selectors_compare_texts_and_must_mean_one_item() {
     let document = json!({"l": [{"port": 53}, {"port": "54"}, {"port": "53"}, "x"]});
     assert_eq!(

@@ -165,11 +165,11 @@ impl Shadow {
         let [Some(parent)] = parents.iter().map(|place| self.at(place)).collect::<Vec<_>>()[..] else { return false };
         match (place, last, self.content(parent)) {
             (Place::Key(map, key), Segment::Key(last), _) => *map == parent && key == last,
-            (Place::Item(list, from), last, Content::List(items)) if *list == parent => {
-                let left: Vec<Id> = items.iter().enumerate().filter(|(at, _)| at != from).map(|(_, id)| *id).collect();
+            (Place::Item(of, index), last, Content::List(items)) if *of == parent => {
+                let left: Vec<Id> = items.iter().enumerate().filter(|(at, _)| at != index).map(|(_, id)| *id).collect();
                 let is_end = matches!(last, Segment::Key(key) if key == "-");
                 let to = if is_end { Some(left.len()) } else { self.index(&left, last) };
-                to == Some(*from)
+                to == Some(*index)
             }
             _ => false,
         }

@@ -74,11 +74,15 @@ impl Shadow {
                 Some(after) if heir == Some(*after) => search.replaced(at(key)),
                 after => {
                     search.removed(at(key));
-                    after.into_iter().for_each(|_| search.added(at(key)));
+                    if after.is_some() {
+                        search.added(at(key));
+                    }
                 }
             }
         }
-        new.keys().filter(|key| !old.contains_key(*key)).for_each(|key| search.added(at(key)));
+        for key in new.keys().filter(|key| !old.contains_key(*key)) {
+            search.added(at(key));
+        }
     }
 
     fn list_edits(&self, id: Id, (old, new): (&[Id], &[Id]), path: &Path, search: &mut Search) {
@@ -92,7 +96,9 @@ impl Shadow {
                 None => search.removed(item(Some(index), None)),
             }
         }
-        at.values().for_each(|after| search.added(item(None, Some(*after))));
+        for after in at.into_values() {
+            search.added(item(None, Some(after)));
+        }
     }
 
     /// What is at the place of a part of a list or mapping of the base: it, or what claims put there instead. `None`

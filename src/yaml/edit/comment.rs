@@ -5,6 +5,7 @@ use super::place::{Place, Spot, Way, walk};
 use super::replace::marker_end;
 use super::{Edited, Source};
 use crate::change::{TextEdit, apply_edits};
+use crate::diag::visible::is_hidden;
 use crate::yaml::tree::{NodeId, Style};
 
 /// Sets the comment of the line that writes the value at a path: behind a scalar or flow collection, behind the header
@@ -18,11 +19,11 @@ pub(super) fn set(source: &Source<'_>, path: &[String], comment: &str) -> Result
     let Some(at) = line_of(source, node, place) else {
         return Err(refused("the document as a whole has no line of its own", source.full(node).start));
     };
-    if comment
-        .chars()
-        .any(|c| c.is_control() && c != '\t' || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}'))
-    {
+    if comment.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']) {
         return Err(refused("it is more than one line of text", at));
+    }
+    if comment.chars().any(is_hidden) {
+        return Err(refused("it holds a character that acts instead of showing", at));
     }
     let there = source.comment_behind(at);
     let edit = match (there, comment.is_empty()) {

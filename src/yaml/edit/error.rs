@@ -27,6 +27,16 @@ pub enum EditError {
         /// The merge key.
         offset: usize,
     },
+    /// A key of the path stands there as keys of several types, of which any may count ([`load::Duplicate::is_torn`]).
+    ///
+    /// [`load::Duplicate::is_torn`]: crate::yaml::load::Duplicate::is_torn
+    #[error("`{key}` is written here as keys of several types, and which of them kubectl takes is left to chance")]
+    Torn {
+        /// The key.
+        key: String,
+        /// Where it stands last.
+        offset: usize,
+    },
     /// The value of an anchor that aliases use would have to be written out where only its name can stand.
     #[error("an alias that stands as a mapping key uses what is changed here")]
     AliasAsKey {
@@ -57,6 +67,9 @@ impl EditError {
                 "This is a mistake in overlay. Please report it with the base and the patches."
             }
             EditError::Merged { .. } => "Give it another value with `add`, or replace the whole mapping.",
+            EditError::Torn { .. } => {
+                "Take the key out with `remove`, which removes every spelling of it, and `add` it anew."
+            }
             EditError::AliasAsKey { .. } => "Replace the mapping with that key as a whole, and write the key out.",
             EditError::Comment { .. } => "Leave `comment:` out, or use `note:`, which reports show.",
             EditError::Unwritable { .. } => "Replace the mapping or list that it is in as a whole.",
@@ -69,6 +82,7 @@ impl EditError {
             EditError::Unreadable(error) => error.at.start,
             EditError::NoSuchPlace { offset, .. }
             | EditError::Merged { offset, .. }
+            | EditError::Torn { offset, .. }
             | EditError::AliasAsKey { offset }
             | EditError::Comment { offset, .. }
             | EditError::Unwritable { offset } => *offset,

@@ -15,7 +15,8 @@
 //!   `{}` or `[]`. More goes only where a block scalar next to it would take blank or comment lines in.
 //! - A flow collection stays one. An empty one grows on its line (`{a: 1}`) as long as what it gets is one line;
 //!   where that is a block collection or a block scalar, the empty one turns into a block collection.
-//! - Of a doubled key the last entry counts, and is edited. Removing the key removes every entry of it.
+//! - Of a doubled key the last entry counts, and is edited. Removing the key removes every entry of it. A key that stands
+//!   there as keys of several types (`yes` and `"true"`) can only be removed: any of them may count.
 //! - What is edited below an alias is written out there. Aliases of what is edited are written out with the value that
 //!   they had. A change of a merged key adds an entry that overrides it; removing one is refused.
 //!
@@ -86,6 +87,7 @@ impl Source<'_> {
     pub fn edited(&self, change: &Change<'_>) -> Result<Option<Edited>, EditError> {
         let expected =
             outcome::outcome(&self.value, change).map_err(|reason| no_such_place(self, change.path, reason))?;
+        sharing::refuse_torn(self, change)?;
         let edited = if expected == self.value { None } else { Some(changed(self, change, &expected)?) };
         let edited = edited.map(|e| Edited { edits: trimmed(&self.text, &e.edits), ..e });
         match change.action {
@@ -190,6 +192,17 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_key_of_several_types_is_not_edited_but_removed() {
+        let text = "data:\n  yes: {a: 1}\n  \"true\": {a: 2}\n  b: 1\n";
+        let torn = Err(EditError::Torn { key: "true".into(), offset: 22 });
+        assert_eq!(replaced(text, "/data/true", &json!("x")), torn);
+        assert_eq!(replaced(text, "/data/true/a", &json!("x")), torn);
+        assert_eq!(replaced(text, "/data/b", &json!(2)), Ok(text.replace("b: 1", "b: 2")));
+        let edits = edit(text, &Change { action: Action::Remove, path: &path("/data/true") }).unwrap();
+        assert_eq!(apply_edits(text, &edits), "data:\n  b: 1\n");
+    }
 
     fn path(pointer: &str) -> Vec<String> {
         pointer.split('/').skip(1).map(str::to_owned).collect()

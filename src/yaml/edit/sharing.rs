@@ -82,6 +82,24 @@ fn own_entry(source: &Source<'_>, spot: &Spot) -> Option<Entry> {
     }
 }
 
+/// What a change is about must be one thing: no key on its way, and not its own unless all of it goes, may be torn.
+pub(super) fn refuse_torn(source: &Source<'_>, change: &Change<'_>) -> Result<(), EditError> {
+    if !source.has_torn_keys {
+        return Ok(());
+    }
+    let removes = matches!(change.action, Action::Remove);
+    let kept = change.path.len() - usize::from(removes && !change.path.is_empty());
+    for (depth, key) in change.path.iter().take(kept).enumerate() {
+        let parent = change.path.get(..depth).and_then(|way| load::find(&source.tree, way));
+        let Some(parent) = parent.map(|node| source.tree.resolve(node)) else { break };
+        let Kind::Mapping { entries, .. } = &source.node(parent).kind else { continue };
+        if let Some((_, last)) = load::torn_keys(&source.tree, entries).get(key.as_str()) {
+            return Err(EditError::Torn { key: key.clone(), offset: source.full(*last).start });
+        }
+    }
+    Ok(())
+}
+
 /// A key that is also merged would be back as soon as its own entry is gone.
 fn refuse_merged(source: &Source<'_>, spot: &Spot, path: &[String]) -> Result<(), EditError> {
     let (Some(home), Some(key)) = (spot.home, path.last()) else { return Ok(()) };

@@ -19,6 +19,8 @@ pub struct Source<'t> {
     pub(super) value: Value,
     /// Whether a mapping of it has a key twice.
     pub(super) has_doubled_keys: bool,
+    /// Whether it is left to chance which of them counts, in one of the mappings.
+    pub(super) has_torn_keys: bool,
 }
 
 impl<'t> Source<'t> {
@@ -31,7 +33,9 @@ impl<'t> Source<'t> {
         let closed = if text.ends_with(['\n', '\r']) { Cow::Borrowed(&*text) } else { Cow::Owned(format!("{text}\n")) };
         let tree = Tree::parse(&closed)?;
         let loaded = load::load(&tree, &closed)?;
-        Ok(Source { text, tree, value: loaded.value, has_doubled_keys: !loaded.duplicates.is_empty() })
+        let has_doubled_keys = !loaded.duplicates.is_empty();
+        let has_torn_keys = loaded.duplicates.iter().any(|duplicate| duplicate.is_torn);
+        Ok(Source { text, tree, value: loaded.value, has_doubled_keys, has_torn_keys })
     }
 
     /// Its text, as it stands.
