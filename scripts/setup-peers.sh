@@ -70,14 +70,14 @@ unpack_docker_registry() (
     ln -sf ../docker-registry/usr/bin/docker-registry "$peers/bin/docker-registry"
 )
 
-[ $# -gt 0 ] || set -- kubectl git openssl docker-registry skopeo strace chromium
+[ $# -gt 0 ] || set -- kubectl git openssl docker-registry skopeo strace chromium curl jq
 for peer; do
     command -v "$peer" >/dev/null && continue
     case $peer in
     kubectl) install_kubectl ;;
     cargo-deny) install_cargo_deny ;;
     docker-registry) with_apt docker-registry unpack_docker_registry ;;
-    buildah | chromium | git | openssl | skopeo | strace) install_package "$peer" ;;
-    *) fail "no peer is called '$peer'; there are: kubectl git openssl docker-registry skopeo strace buildah chromium cargo-deny" ;;
+    buildah | chromium | curl | git | jq | openssl | skopeo | strace) install_package "$peer" ;;
+    *) fail "no peer is called '$peer'; there are: kubectl git openssl docker-registry skopeo strace buildah chromium curl jq cargo-deny" ;;
     esac
 done

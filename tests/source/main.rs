@@ -20,3 +20,4 @@ mod registry;
 mod server;
 mod update;
 mod vendor;
+mod workflows;
