@@ -13,8 +13,9 @@ use std::fs::{self, File, FileType, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat};
 use tempfile::{NamedTempFile, TempPath};
 
 /// How large a file may be, in bytes. The largest published manifests are of a few megabytes.
@@ -40,6 +41,10 @@ const PASSING: (&str, &str) = (".overlay-", ".tmp");
 
 /// After how many seconds a file under a passing name is taken for one that a killed process left.
 const LEFT_BEHIND: i64 = 3600;
+
+/// How often, and how long apart, a turn is asked for that another process has: for ten seconds in all.
+const TURN_TRIES: u32 = 500;
+const TURN_PAUSE: Duration = Duration::from_millis(20);
 
 /// The file that tells, while several files of a folder change, which ones.
 const JOURNAL: &str = ".overlay-journal";
@@ -82,6 +87,12 @@ pub enum FsError {
         /// Its answer.
         source: io::Error,
     },
+    /// Another process has the turn on a folder, and did not give it back in time.
+    #[error("{path} is in use by another run of this program, which did not end within {} seconds", (TURN_PAUSE * TURN_TRIES).as_secs())]
+    InUse {
+        /// The folder.
+        path: String,
+    },
     /// Several files were to change as one, and neither the new state nor the old one could be reached.
     #[error("cannot write {path}: {source}; and {unrestored} could not be put back as it was")]
     HalfWritten {
@@ -103,6 +114,7 @@ impl FsError {
             | FsError::NotRegular { path, .. }
             | FsError::TooLarge { path, .. }
             | FsError::Io { path, .. }
+            | FsError::InUse { path }
             | FsError::HalfWritten { path, .. } => name.clone_into(path),
         }
         self
@@ -270,9 +282,71 @@ pub fn commit(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<(), FsError>
     Batch::of(writes, removals)?.commit()
 }
 
-/// Like [`commit`], for a process that may be killed on the way. Each folder in which several files change holds a
+/// The turn on folders whose files are read, or changed, together: while one process has it to write, no other has it.
+///
+/// The kernel takes it back when the process ends, however that ends. Where a file system knows no locks, or the folder
+/// cannot be opened, nothing is held, and two processes may get into each other's way as they would without it.
+#[derive(Debug)]
+pub struct Turn {
+    /// Each folder, opened and locked.
+    _held: Vec<File>,
+    /// Whether anything was completed that had been cut off.
+    recovered: bool,
+}
+
+impl Turn {
+    /// The turn to read what the files of some folders say together.
+    pub fn to_read<'p>(folders: impl IntoIterator<Item = &'p Path>) -> Result<Turn, FsError> {
+        Ok(Turn { _held: take_turns(folders, FlockOperation::NonBlockingLockShared, TURN_TRIES)?, recovered: false })
+    }
+
+    /// The turn to change files of some folders by [`commit_recoverably`]. What was cut off there is completed.
+    pub fn to_write<'p>(folders: impl IntoIterator<Item = &'p Path>) -> Result<Turn, FsError> {
+        let folders: BTreeSet<&Path> = folders.into_iter().collect();
+        let held = take_turns(folders.iter().copied(), FlockOperation::NonBlockingLockExclusive, TURN_TRIES)?;
+        let mut recovered = false;
+        for folder in folders {
+            recovered |= recover(folder)?;
+        }
+        Ok(Turn { _held: held, recovered })
+    }
+
+    /// Whether something was completed that had been cut off.
+    pub fn has_recovered(&self) -> bool {
+        self.recovered
+    }
+}
+
+/// Locks folders, always in the same order, so that no two processes wait for each other.
+fn take_turns<'p>(
+    folders: impl IntoIterator<Item = &'p Path>,
+    how: FlockOperation,
+    tries: u32,
+) -> Result<Vec<File>, FsError> {
+    let folders: BTreeSet<&Path> = folders.into_iter().collect();
+    let mut held = Vec::new();
+    for folder in folders {
+        let opened = OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NONBLOCK).open(folder);
+        let Ok(opened) = opened else { continue };
+        let mut left = tries;
+        while let Err(error) = flock(&opened, how) {
+            match error {
+                rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR if left > 0 => left -= 1,
+                rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR => {
+                    return Err(FsError::InUse { path: folder.display().to_string() });
+                }
+                _ => break,
+            }
+            std::thread::sleep(TURN_PAUSE);
+        }
+        held.push(opened);
+    }
+    Ok(held)
+}
+
+/// Like [`commit`], for a process that may be killed on the way and has the [`Turn`] to write. Each folder in which several files change holds a
 /// journal while they do: a process that ends before the journal is there leaves that folder as it was, and one that
-/// ends later leaves it to [`recover`].
+/// ends later leaves it to the next [`Turn`] to write.
 pub fn commit_recoverably(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<(), FsError> {
     // Dropped from the last to the first: a folder goes when nothing stands in it.
     let Batch { folders, staged, removals } = Batch::of(writes, removals)?;
@@ -335,8 +409,9 @@ pub fn is_half_written(folder: &Path) -> bool {
     fs::symlink_metadata(folder.join(JOURNAL)).is_ok()
 }
 
-/// Completes what was cut off in a folder, if anything was.
-pub fn recover(folder: &Path) -> Result<bool, FsError> {
+/// Completes what was cut off in a folder, if anything was. Only the process whose turn it is may: the journal of another
+/// that is at work looks the same.
+fn recover(folder: &Path) -> Result<bool, FsError> {
     let path = folder.join(JOURNAL);
     let journal = match read_resolved(&path, MAX_JOURNAL) {
         Err(FsError::Missing { .. }) => return Ok(false),
@@ -983,5 +1058,39 @@ mod tests {
         let said = String::from_utf8_lossy(&ran.stdout);
         assert!(ran.status.success() && said.contains("1 passed"), "{said}");
         assert_eq!(listing(dir.path()), [held("a", "before")]);
+    }
+
+    #[test]
+    fn a_turn_to_write_waits_for_every_other_and_gives_up_in_the_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let (shared, alone) = (FlockOperation::NonBlockingLockShared, FlockOperation::NonBlockingLockExclusive);
+        let first = Turn::to_read([dir.path()]).unwrap();
+        let second = Turn::to_read([dir.path()]).unwrap();
+        let error = take_turns([dir.path()], alone, 1).unwrap_err().named("base/b").to_string();
+        assert_eq!(error, "base/b is in use by another run of this program, which did not end within 10 seconds");
+        drop(first);
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| Turn::to_write([dir.path()]).unwrap());
+            std::thread::sleep(TURN_PAUSE * 3);
+            assert!(!writer.is_finished());
+            drop(second);
+            let turn = writer.join().unwrap();
+            assert!(take_turns([dir.path()], shared, 1).is_err());
+            drop(turn);
+            assert!(take_turns([dir.path()], shared, 0).is_ok());
+        });
+    }
+
+    #[test]
+    fn a_turn_to_write_completes_what_was_cut_off_and_one_on_nothing_holds_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(".overlay-a.tmp"), "new").unwrap();
+        fs::write(dir.path().join(JOURNAL), "rename .overlay-a.tmp one\nremove two\n").unwrap();
+        assert!(!Turn::to_read([dir.path()]).unwrap().has_recovered());
+        assert!(is_half_written(dir.path()));
+        assert!(Turn::to_write([dir.path()]).unwrap().has_recovered());
+        assert_eq!(fs::read_to_string(dir.path().join("one")).unwrap(), "new");
+        assert!(!Turn::to_write([dir.path()]).unwrap().has_recovered());
+        assert!(!Turn::to_write([&*dir.path().join("missing")]).unwrap().has_recovered());
     }
 }

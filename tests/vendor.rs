@@ -136,6 +136,74 @@ fn several_bases_change_together_or_not_at_all() {
 }
 
 #[test]
+fn runs_at_the_same_time_take_turns_and_none_sees_what_another_has_half_done() {
+    let project = project();
+    let folder = project.path();
+    let overlay_yaml = "apiVersion: overlay/v1\nkind: Overlay\nname: x\nbases: [../b]\n";
+    fs::create_dir(folder.join("x")).unwrap();
+    fs::write(folder.join("x/overlay.yaml"), overlay_yaml).unwrap();
+    assert!(overlay(&["vendor", "b"], folder).status.success());
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..3)
+            .map(|writer| {
+                scope.spawn(move || {
+                    for round in 0..12 {
+                        let text = MANIFEST.replace("name: a", &format!("name: w{writer}r{round}"));
+                        let from = format!("from{writer}.yaml");
+                        fs::write(folder.join(&from), text).unwrap();
+                        let ran = overlay(&["vendor", "b", "--from", &from, "--accept-changes"], folder);
+                        assert!(ran.status.success(), "{}", stderr(&ran));
+                    }
+                })
+            })
+            .collect();
+        let reader = || {
+            while writers.iter().any(|writer| !writer.is_finished()) {
+                let ran = overlay(&["build", "x"], folder);
+                assert!(ran.status.success(), "{}", stderr(&ran));
+            }
+        };
+        reader();
+    });
+    assert!(overlay(&["verify", "x"], folder).status.success());
+    assert_eq!(names(folder), ["base.lock", "base.yaml", "m.yaml"]);
+}
+
+#[test]
+fn a_journal_of_a_run_that_is_still_at_work_is_waited_for_and_one_of_a_dead_run_is_not() {
+    let project = project();
+    let folder = project.path();
+    assert!(overlay(&["vendor", "b"], folder).status.success());
+    let journal = folder.join("b/.overlay-journal");
+    fs::write(&journal, "remove gone\n").unwrap();
+    let at_work = fs::File::open(folder.join("b")).unwrap();
+    at_work.lock().unwrap();
+    let check =
+        || Command::new(env!("CARGO_BIN_EXE_overlay")).args(["vendor", "b", "--check"]).current_dir(folder).output();
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(check);
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(!reader.is_finished());
+        fs::remove_file(&journal).unwrap();
+        at_work.unlock().unwrap();
+        let ran = reader.join().unwrap().unwrap();
+        assert_eq!((ran.status.code(), stderr(&ran)), (Some(0), "b is as locked\n".to_owned()));
+    });
+    fs::write(&journal, "remove gone\n").unwrap();
+    let started = Instant::now();
+    let ran = check().unwrap();
+    assert!(stderr(&ran).starts_with("error[base-half-written]: b is half-written"), "{}", stderr(&ran));
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    at_work.lock().unwrap();
+    let started = Instant::now();
+    let ran = overlay(&["vendor", "b"], folder);
+    assert_eq!(ran.status.code(), Some(2), "{}", stderr(&ran));
+    let told = "/b is in use by another run of this program, which did not end within 10 seconds\n  = help: Try again";
+    assert!(stderr(&ran).contains(told), "{}", stderr(&ran));
+    assert!(started.elapsed() >= Duration::from_secs(9), "{:?}", started.elapsed());
+}
+
+#[test]
 fn this_projects_own_base_is_as_its_lock_says_and_has_the_content_that_upstream_published() {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = Root::find(project, Some(project), project).unwrap();

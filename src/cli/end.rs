@@ -184,6 +184,7 @@ impl Failure {
             Failure::Disk(FsError::TooLarge { .. }) => "A manifest is smaller than this; is it the right file?",
             Failure::Disk(FsError::Io { .. }) => "Check the permissions of the file and of the folders above it.",
             Failure::Disk(FsError::HalfWritten { .. }) => "See what `git status` says before you go on.",
+            Failure::Disk(FsError::InUse { .. }) => "Try again when it has ended.",
             Failure::CurrentFolder(_) => "Change to a folder that exists.",
             Failure::NoSuchPatch { .. } => "Name one of these, or leave the name out.",
             Failure::NoSuchDocument { .. } => "Name one of these with --target, as in `--target ConfigMap/settings`.",

@@ -8,10 +8,11 @@ use super::Context;
 use super::end::{End, Failure};
 use super::follow::{Followed, follow};
 use super::network::NetworkArgs;
-use super::vendor::open_base;
+use super::vendor::{open_base, turn};
 use crate::config::Findings;
 use crate::diag::visible::visible;
 use crate::layer::base;
+use crate::layer::check;
 use crate::layer::root::Root;
 use crate::layer::vendor::{self, Accept, Plan};
 use crate::report::update::{BaseUpdate, UpdateReport, update_github, update_json, update_text};
@@ -155,6 +156,7 @@ fn told(args: &UpdateArgs, report: &UpdateReport, end: End) -> &'static str {
 /// Goes where was looked, as one step.
 fn write(followed: Vec<Followed>, context: &mut Context) -> Result<End, Failure> {
     let mut findings = Findings::new();
+    let _turn = turn(followed.iter().map(|f| &f.base.folder), true)?;
     let plans: Vec<Option<Plan>> = followed.into_iter().map(|f| plan(f, &mut findings)).collect();
     if let Some(plans) = plans.into_iter().collect::<Option<Vec<Plan>>>() {
         vendor::carry_out(&plans.iter().collect::<Vec<_>>())?;
@@ -175,7 +177,8 @@ fn write(followed: Vec<Followed>, context: &mut Context) -> Result<End, Failure>
 
 /// What brings a base to the new upstream.
 fn plan(followed: Followed, findings: &mut Findings) -> Option<Plan> {
-    let Followed { root, moved, pinned, new, .. } = followed;
+    let Followed { root, base, moved, pinned, new, .. } = followed;
+    findings.keep(check::current(&root, &base.folder, &base.source))?;
     let accept = Accept { layout: false, changes: true };
     let mut plan = vendor::plan(&root, &moved, &new, accept, findings)?;
     plan.steps.extend(pinned);

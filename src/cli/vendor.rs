@@ -1,6 +1,7 @@
 //! `overlay vendor`: take in what a base names, and lock it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -8,12 +9,14 @@ use super::Context;
 use super::end::{End, Failure};
 use super::network::{NetworkArgs, fetch_all};
 use crate::config::Findings;
+use crate::diag::Source;
 use crate::diag::visible::visible;
 use crate::fetch::{self, Job, Network};
-use crate::fsio;
+use crate::fsio::{self, Turn};
 use crate::layer::base::{self, Base};
+use crate::layer::check;
 use crate::layer::pin::{self, Pin};
-use crate::layer::root::Root;
+use crate::layer::root::{Located, Root};
 use crate::layer::vendor::{self, Accept, Fetched, Plan, Step};
 
 /// Fetch the manifest that base.yaml names, and record its hashes in base.lock
@@ -76,6 +79,8 @@ struct Opened {
     root: Root,
     base: Base,
     pinned: Option<Step>,
+    /// Its `base.yaml` as it was read.
+    read: Arc<Source>,
 }
 
 /// Plans every base, and carries the plans out as one step when nothing is wrong with any of them.
@@ -88,10 +93,13 @@ pub fn run(args: &VendorArgs, context: &mut Context) -> Result<End, Failure> {
         let root = Root::find(&folder, context.root.as_deref(), &current)?;
         opened.extend(open(root, &folder, !args.check, context, &mut findings)?);
     }
-    let bases = match given {
-        Some(given) => plan_given(args, &opened, given, &mut findings)?,
-        None => plan_fetched(args, opened, context, &mut findings)?,
+    let fetched = match given {
+        Some(given) => given_to(opened, &given)?,
+        None => fetched(args, opened, context, &mut findings)?,
     };
+    let _turn = turn(fetched.iter().map(|(o, _)| &o.base.folder), !args.check)?;
+    let bases: Vec<(String, Plan)> =
+        fetched.iter().filter_map(|(opened, files)| plan(args, opened, files, &mut findings)).collect();
     let findings = findings.into_vec();
     context.terminal.findings(&findings);
     let end = End::of(&findings, false);
@@ -117,7 +125,7 @@ fn open(
     findings: &mut Findings,
 ) -> Result<Option<Opened>, Failure> {
     let base = open_base(&root, folder, writes, context, findings)?;
-    Ok(base.map(|base| Opened { root, base, pinned: None }))
+    Ok(base.map(|base| Opened { root, read: Arc::clone(&base.source), base, pinned: None }))
 }
 
 /// The base in a folder. A run that `writes` first completes what was cut off there.
@@ -130,33 +138,33 @@ pub(super) fn open_base(
 ) -> Result<Option<Base>, Failure> {
     let located = root.locate(folder).map_err(|error| Box::new(error.diagnose(None)));
     let Some(folder) = findings.keep(located) else { return Ok(None) };
-    if writes && fsio::recover(&folder.path)? {
+    if writes && turn([&folder], true)?.has_recovered() {
         context.terminal.aside(&format!("completed what was cut off in {}\n", visible(&folder.name)));
     }
     Ok(Base::load(root, &folder, findings))
 }
 
-/// What is to be done about the one base whose one file was handed over.
-fn plan_given(
-    args: &VendorArgs,
-    opened: &[Opened],
-    given: Fetched,
-    findings: &mut Findings,
-) -> Result<Vec<(String, Plan)>, Failure> {
+/// The turn on the folders of some bases.
+pub(super) fn turn<'l>(folders: impl IntoIterator<Item = &'l Located>, writes: bool) -> Result<Turn, Failure> {
+    let folders = folders.into_iter().map(|folder| &*folder.path);
+    Ok(if writes { Turn::to_write(folders)? } else { Turn::to_read(folders)? })
+}
+
+/// The one base whose one file was handed over.
+fn given_to(opened: Vec<Opened>, given: &Fetched) -> Result<Vec<(Opened, Vec<Fetched>)>, Failure> {
     if opened.iter().any(|opened| opened.base.files.len() != 1) {
         return Err(Failure::Usage("--from goes with a base whose source is one file"));
     }
-    let given = [given];
-    Ok(opened.iter().filter_map(|opened| plan(args, opened, &given, findings)).collect())
+    Ok(opened.into_iter().map(|opened| (opened, vec![given.clone()])).collect())
 }
 
-/// What is to be done about bases whose files are fetched now, all of them at once.
-fn plan_fetched(
+/// The bases whose files could all be fetched, all of them at once.
+fn fetched(
     args: &VendorArgs,
     opened: Vec<Opened>,
     context: &Context,
     findings: &mut Findings,
-) -> Result<Vec<(String, Plan)>, Failure> {
+) -> Result<Vec<(Opened, Vec<Fetched>)>, Failure> {
     let mut network = None;
     if opened.iter().any(|o| fetch::is_remote(&o.base)) {
         network = args.network.open(context, findings)?;
@@ -167,14 +175,15 @@ fn plan_fetched(
     let opened: Vec<Opened> = opened.into_iter().filter_map(|o| pinned(o, network.as_ref(), findings)).collect();
     let jobs: Vec<Job<'_>> = opened.iter().flat_map(|o| fetch::jobs(&o.root, &o.base)).collect();
     let mut came = fetch_all(network.as_ref(), &jobs).into_iter();
-    let mut plans = Vec::new();
-    for opened in &opened {
+    drop(jobs);
+    let mut all = Vec::new();
+    for opened in opened {
         let files = came.by_ref().take(opened.base.files.len());
         let fetched: Vec<Option<Fetched>> = files.map(|file| findings.keep(file)).collect();
         let fetched: Option<Vec<Fetched>> = fetched.into_iter().collect();
-        plans.extend(fetched.and_then(|fetched| plan(args, opened, &fetched, findings)));
+        all.extend(fetched.map(|fetched| (opened, fetched)));
     }
-    Ok(plans)
+    Ok(all)
 }
 
 /// The base with a commit: where it names none, the one that its branch or tag has now.
@@ -187,12 +196,13 @@ fn pinned(opened: Opened, network: Option<&Network>, findings: &mut Findings) ->
     let commit = fetch::commit_of(network, base, &follows.value, Some(base.place(follows)));
     let to = Pin::Commit { commit: findings.keep(commit)?, follows: None };
     let (base, pinned) = pin::pin(root, base, &to, findings)?;
-    Some(Opened { root: opened.root, base, pinned })
+    Some(Opened { base, pinned, ..opened })
 }
 
 /// What is to be done about a base, with its folder's name.
 fn plan(args: &VendorArgs, opened: &Opened, fetched: &[Fetched], findings: &mut Findings) -> Option<(String, Plan)> {
-    let Opened { root, base, pinned } = opened;
+    let Opened { root, base, pinned, read } = opened;
+    findings.keep(check::current(root, &base.folder, read))?;
     let accept = Accept { layout: args.accept_layout, changes: args.accept_changes };
     let mut plan = vendor::plan(root, base, fetched, accept, findings)?;
     plan.steps.extend(pinned.clone());

@@ -7,14 +7,14 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::base::Base;
+use super::base::{self, Base, own_file};
 use super::digest;
 use super::documents::{self, Document};
 use super::lock::{self, Lock, LockedDocument, LockedFile};
-use super::root::{PathError, Root};
+use super::root::{Located, PathError, Root};
 use crate::config::{self, Findings};
 use crate::diag::{Code, Diagnostic, Place, Source};
-use crate::fsio::{self, FsError};
+use crate::fsio::{self, FsError, Turn};
 use crate::resource::Identity;
 
 /// A vendored file whose bytes are those that the lock records.
@@ -52,8 +52,37 @@ pub fn lock(root: &Root, base: &Base, findings: &mut Findings) -> Option<Lock> {
     Lock::read(&source, findings)
 }
 
-/// Refuses a base whose files were being written when that was cut off.
+/// The turn to read the files of a base together.
+///
+/// # Errors
+/// A finding, where another run of the program is changing them and does not end.
+fn turn(base: &Base) -> Result<Turn, Box<Diagnostic>> {
+    Turn::to_read([&*base.folder.path]).map_err(|error| {
+        let finding = Diagnostic::new(Code::FileUnreadable, error.named(&base.folder.name).to_string());
+        Box::new(finding.help("Try again when it has ended."))
+    })
+}
+
+/// Refuses a base whose `base.yaml` another run of the program has changed since it was read. Whoever asks has the turn
+/// on its folder, so that it stays as it is found.
+///
+/// # Errors
+/// A finding that says so.
+pub fn current(root: &Root, folder: &Located, read: &Source) -> Result<(), Box<Diagnostic>> {
+    let now = own_file(root, folder, base::FILE_NAME, &mut Findings::new());
+    if now.is_none_or(|now| now.text == read.text) {
+        return Ok(());
+    }
+    let message = format!("{} was changed by another program after it was read", read.name);
+    Err(Box::new(Diagnostic::new(Code::FileUnreadable, message).help("Try again.")))
+}
+
+/// Refuses a base whose files were being written when that was cut off. One that is being written now is waited for.
 pub(super) fn whole(base: &Base) -> Result<(), Box<Diagnostic>> {
+    if !fsio::is_half_written(&base.folder.path) {
+        return Ok(());
+    }
+    let _turn = turn(base)?;
     if !fsio::is_half_written(&base.folder.path) {
         return Ok(());
     }
@@ -65,6 +94,8 @@ pub(super) fn whole(base: &Base) -> Result<(), Box<Diagnostic>> {
 /// The vendored files of a base in order, their bytes held against the lock. `None` where anything is not as the lock
 /// says; the findings tell what differs.
 pub fn open(root: &Root, base: &Base, findings: &mut Findings) -> Option<Vec<VendoredFile>> {
+    let _turn = findings.keep(turn(base))?;
+    findings.keep(current(root, &base.folder, &base.source))?;
     let lock = lock(root, base, findings)?;
     if let Some(problem) = uncovered(base, &lock) {
         findings.add(not_locked(base, problem));

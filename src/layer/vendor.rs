@@ -173,7 +173,8 @@ fn content_changes(locked: &[LockedDocument], found: &[Document]) -> Vec<String>
     changed.chain(gone.map(|d| format!("{} is gone.", d.identity))).collect()
 }
 
-/// Carries plans out, all as one step. One that is cut off leaves a base as it was, or half-way to what it is to be,
+/// Carries plans out, all as one step, by the process that has had the [`fsio::Turn`] to write on the bases' folders since
+/// before it planned. One that is cut off leaves a base as it was, or half-way to what it is to be,
 /// which [`check::lock`] then says.
 pub fn carry_out(plans: &[&Plan]) -> Result<(), FsError> {
     let steps = || plans.iter().flat_map(|p| &p.steps);
