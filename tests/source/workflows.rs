@@ -136,7 +136,7 @@ impl Repository {
             command.env("GITHUB_OUTPUT", "output").env("CODES", self.project.path("codes"));
             command.env("STORE", self.project.path("issues.json"));
             for (name, value) in
-                [&self.workflow["env"], &job["env"], &step["env"]].iter().flat_map(|e| e.as_mapping()).flatten()
+                [&self.workflow["env"], &job["env"], &step["env"]].iter().filter_map(|e| e.as_mapping()).flatten()
             {
                 command.env(name.as_str().unwrap(), self.evaluated(value.as_str().unwrap(), &outputs));
             }
@@ -159,7 +159,7 @@ impl Repository {
         let Some((before, rest)) = text.split_once("${{ ") else { return text.to_owned() };
         let (expression, after) = rest.split_once(" }}").unwrap();
         let value = match (expression, &self.forge) {
-            ("github.token", _) | ("secrets.FORGEJO_TOKEN", _) => "t0ken".to_owned(),
+            ("github.token" | "secrets.FORGEJO_TOKEN", _) => "t0ken".to_owned(),
             ("github.server_url", Forge::Api { server, .. }) => server.at(""),
             ("github.repository", _) => "o/r".to_owned(),
             _ => outputs.get(expression).unwrap_or_else(|| panic!("{expression}")).clone(),
