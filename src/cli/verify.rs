@@ -84,6 +84,8 @@ pub enum ReportFormat {
     Sarif,
     /// For GitHub Actions: a workflow command per finding
     Github,
+    /// For CI services that show tests: JUnit XML, a test for each patch
+    Junit,
 }
 
 impl VerifyArgs {
@@ -136,6 +138,7 @@ pub fn run(args: &VerifyArgs, context: &mut Context) -> Result<End, Failure> {
         ReportFormat::Json => report::json(&report),
         ReportFormat::Sarif => report::sarif(&report),
         ReportFormat::Github => report::github(&report),
+        ReportFormat::Junit => report::junit(&report),
     };
     context.terminal.product(text.as_bytes())?;
     Ok(if report.ok { End::Clean } else { End::of(report.overlays.iter().flat_map(|o| &o.findings), args.strict) })

@@ -10,6 +10,7 @@ mod explain;
 mod github;
 pub mod image;
 mod json;
+mod junit;
 pub mod page;
 mod paint;
 mod sarif;
@@ -27,6 +28,7 @@ use crate::diff::{Difference, What};
 pub use explain::{explain_markdown, explain_text};
 pub use github::github;
 pub use json::{json, pretty};
+pub use junit::junit;
 pub use sarif::sarif;
 pub use text::text;
 pub use unified::{CONTEXT, Form, Owned, unified};
@@ -42,6 +44,9 @@ pub struct Report {
     pub ok: bool,
     /// The overlays, in the order in which they were asked for.
     pub overlays: Vec<OverlayReport>,
+    /// Whether a warning is wrong too.
+    #[serde(skip)]
+    strict: bool,
 }
 
 impl Report {
@@ -52,7 +57,7 @@ impl Report {
             diag::sort(&mut overlay.findings);
         }
         let ok = !overlays.iter().any(|overlay| overlay.fails(strict, |_| true));
-        Report { schema: SCHEMA, ok, overlays }
+        Report { schema: SCHEMA, ok, overlays, strict }
     }
 
     /// How many findings are of a severity.
