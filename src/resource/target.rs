@@ -183,7 +183,7 @@ impl Asked<'_> {
 
     fn found(&self, identity: &Identity, document: &Value) -> Option<String> {
         let map = match self.section {
-            Section::Identity => return Some(part(identity, self.key).to_owned()),
+            Section::Identity => return Some(part(identity, self.key).to_owned()).filter(|part| !part.is_empty()),
             Section::Labels => document.pointer("/metadata/labels"),
             Section::Annotations => document.pointer("/metadata/annotations"),
         };
@@ -287,6 +287,10 @@ mod tests {
             near[0].misses,
             [Miss { field: "name".into(), wanted: "net-agnet".into(), found: Some("net-agent".into()) }]
         );
+        let nameless = Identity::new("v1", "ConfigMap", "", "");
+        let wanted = target(&[("kind", "ConfigMap"), ("name", "a")]);
+        let near = wanted.nearest([(&nameless, &Value::Null)], 1);
+        assert_eq!(near[0].misses, [Miss { field: "name".into(), wanted: "a".into(), found: None }]);
         let lower = target(&[("kind", "daemonset")]);
         assert_eq!(lower.nearest(documents.iter().map(|i| (i, &Value::Null)), 1)[0].edits, 0);
     }

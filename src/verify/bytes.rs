@@ -1,4 +1,5 @@
-//! Outside the lines of the departures, base and result are the same bytes.
+//! Outside the lines of the departures, base and result are the same bytes. A departure is here what patches take out or
+//! bring, place by place, and not how that reads as a difference of values.
 //!
 //! The lines of all departures are taken out of both, and what is left must be equal, line by line. No list of edits
 //! is asked for, and no line is guessed to be another. Only a line next to a departure may differ, and only by the

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`claims`] | what a patch claims, as plain data |
 //! | [`attribute`] | every difference to the one patch that claims it, and every claim to the differences that it makes |
-//! | `bytes`, `extent` | outside the lines of the departures, base and result are the same bytes |
+//! | `bytes`, `extent` | outside the lines of what patches take out and bring, base and result are the same bytes |
 //! | `inner` | the same for the lines of an embedded text |
 //! | `lines` | the lines of a departure as a reader points at them |
 //! | [`overlay`] | all of it for one overlay, as a report |

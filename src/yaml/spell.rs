@@ -523,6 +523,15 @@ mod tests {
     }
 
     #[test]
+    fn what_acts_instead_of_showing_is_written_as_an_escape() {
+        for wish in [None, Some(Style::Plain), Some(Style::Single), Some(Style::Double)] {
+            assert_eq!(string("n\u{9b}[31m\u{202e}x", wish, HERE), "\"n\\u009B[31m\\u202Ex\"");
+        }
+        // What languages need stays as it is.
+        assert_eq!(string("\u{645}\u{200c}\u{645}", None, HERE), "\u{645}\u{200c}\u{645}");
+    }
+
+    #[test]
     fn lines_become_a_literal_where_there_is_room_for_one() {
         assert_eq!(string("a\n b\n", None, HERE), "|\n  a\n   b");
         assert_eq!(string("a\n\nb", Some(Style::Plain), Place::Block { column: 2, step: 2 }), "|-\n    a\n\n    b");

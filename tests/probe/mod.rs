@@ -5,8 +5,8 @@
 use std::ops::Range;
 
 use overlay::change::{Action, Change, New, Spelled, TextEdit, apply_edits};
-use overlay::yaml::edit::{EditError, edit};
-use overlay::yaml::load::{load, load_text};
+use overlay::yaml::edit::{EditError, Source};
+use overlay::yaml::load::load;
 use overlay::yaml::tree::{Bytes, Entry, Item, Kind, NodeId, Style, Tree};
 use serde_json::{Value, json};
 
@@ -22,6 +22,10 @@ pub(crate) struct Document {
     shares: bool,
     /// Whether it has a block scalar, with which a removal may take blank lines along.
     has_blocks: bool,
+    /// It, ready to be edited.
+    source: Source<'static>,
+    /// Whether the other reader takes it too. Large documents are not asked about.
+    is_libyaml: bool,
 }
 
 /// One edit to make.
@@ -49,7 +53,9 @@ impl Document {
         let value = load(&tree, text).unwrap_or_else(|e| panic!("{name}: {e}")).value;
         let shares = tree.nodes().any(|(_, node)| matches!(node.kind, Kind::Alias { .. }));
         let has_blocks = tree.nodes().any(|(_, node)| node.style().is_some_and(Style::is_block));
-        Document { name, text: text.to_owned(), tree, value, shares, has_blocks }
+        let source = Source::read(text.to_owned()).unwrap();
+        let is_libyaml = text.len() < 10_000 && read_by_libyaml(text).is_ok();
+        Document { name, text: text.to_owned(), tree, value, shares, has_blocks, source, is_libyaml }
     }
 
     /// Everything that can be done to it, values left open.
@@ -191,27 +197,36 @@ impl Document {
             "replace" => Action::Replace(new),
             _ => Action::Remove,
         };
-        let edits = match edit(&self.text, &Change { action, path: &probe.path }) {
-            Ok(edits) => edits,
+        let edits = match self.source.edited(&Change { action, path: &probe.path }) {
+            Ok(edited) => edited.map(|edited| edited.edits).unwrap_or_default(),
             Err(EditError::Merged { .. }) if self.shares => return None,
             Err(error) => return Some(self.failure(probe, &format!("refused: {error}"))),
         };
+        let after = apply_edits(&self.text, &edits);
         let problem = self
-            .other_meaning(probe, &edits)
+            .other_meaning(probe, &after)
             .or_else(|| self.beyond_its_place(probe, &edits))
-            .or_else(|| self.lost_comment(probe, &edits))
-            .or_else(|| self.unreadable_by_libyaml(&edits));
+            .or_else(|| self.unreadable_by_libyaml(&after));
         problem.map(|problem| self.failure(probe, &format!("{problem}\n{edits:?}")))
     }
 
-    fn other_meaning(&self, probe: &Probe, edits: &[TextEdit]) -> Option<String> {
+    /// Whether the edited text cannot be read, means something else than it must, or lacks a comment that is not within
+    /// what goes.
+    fn other_meaning(&self, probe: &Probe, after: &str) -> Option<String> {
         let mut expected = self.value.clone();
         let operation = json!([{"op": probe.op, "path": pointer(&probe.path), "value": probe.value}]);
         json_patch::patch(&mut expected, &serde_json::from_value::<json_patch::Patch>(operation).unwrap()).unwrap();
-        match load_text(&apply_edits(&self.text, edits)) {
+        let tree = match Tree::parse(after) {
+            Err(error) => return Some(format!("it is not YAML: {error}")),
+            Ok(tree) => tree,
+        };
+        match load(&tree, after) {
             Err(error) => Some(format!("it cannot be read: {error}")),
             Ok(loaded) if loaded.value != expected => Some(format!("it means {} and not {expected}", loaded.value)),
-            Ok(_) => None,
+            Ok(_) => {
+                let is_less = probe.op != "remove" && tree.comments().len() < self.tree.comments().len();
+                is_less.then(|| "a comment is lost".to_owned())
+            }
         }
     }
 
@@ -226,23 +241,19 @@ impl Document {
         (!self.shares && edits.iter().any(beyond)).then(place)
     }
 
-    /// Whether a comment is gone that is not within what goes.
-    fn lost_comment(&self, probe: &Probe, edits: &[TextEdit]) -> Option<String> {
-        let comments = |text: &str| Tree::parse(text).unwrap().comments().len();
-        let after = comments(&apply_edits(&self.text, edits));
-        (probe.op != "remove" && after < self.tree.comments().len()).then(|| "a comment is lost".to_owned())
-    }
-
     /// Whether the other reader (libyaml, which go-yaml is a port of) took the document before and does not any more.
-    fn unreadable_by_libyaml(&self, edits: &[TextEdit]) -> Option<String> {
-        let read = |text: &str| serde_yaml::from_str::<serde_yaml::Value>(text.trim_start_matches('\u{feff}'));
-        let error = read(&apply_edits(&self.text, edits)).err()?;
-        (self.text.len() < 10_000 && read(&self.text).is_ok()).then(|| format!("libyaml: {error}"))
+    fn unreadable_by_libyaml(&self, after: &str) -> Option<String> {
+        let error = self.is_libyaml.then(|| read_by_libyaml(after).err())??;
+        Some(format!("libyaml: {error}"))
     }
 
     fn failure(&self, probe: &Probe, message: &str) -> String {
         format!("{}: {}: {} {:?} {}: {message}", self.name, probe.kind, probe.op, probe.path, probe.value)
     }
+}
+
+fn read_by_libyaml(text: &str) -> Result<serde_yaml::Value, serde_yaml::Error> {
+    serde_yaml::from_str(text.trim_start_matches('\u{feff}'))
 }
 
 /// A path as a JSON Pointer.

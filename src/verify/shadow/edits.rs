@@ -3,7 +3,7 @@
 //! A comparison of values pairs what looks alike: an item that goes while another comes may read as one that changed,
 //! and of equal items it may take another to be gone. Here it is known which part went and which came.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
@@ -67,8 +67,9 @@ impl Shadow {
         search: &mut Search,
     ) {
         let at = |key: &String| path.join(Step::Key(key.clone()));
+        let heirs = self.heirs(id);
         for (key, before) in old {
-            let heir = self.heir(id, *before);
+            let heir = heirs.of(*before);
             match new.get(key) {
                 Some(after) if heir == Some(*before) => search.open.push((*after, at(key))),
                 Some(after) if heir == Some(*after) => search.replaced(at(key)),
@@ -87,9 +88,10 @@ impl Shadow {
 
     fn list_edits(&self, id: Id, (old, new): (&[Id], &[Id]), path: &Path, search: &mut Search) {
         let item = |before, after| path.join(Step::Item(Item { before, after, selector: None }));
+        let heirs = self.heirs(id);
         let mut at: BTreeMap<Id, usize> = new.iter().enumerate().map(|(index, id)| (*id, index)).collect();
         for (index, before) in old.iter().enumerate() {
-            let heir = self.heir(id, *before).and_then(|heir| Some((heir, at.remove(&heir)?)));
+            let heir = heirs.of(*before).and_then(|heir| Some((heir, at.remove(&heir)?)));
             match heir {
                 Some((heir, after)) if heir == *before => search.open.push((heir, item(Some(index), Some(after)))),
                 Some((_, after)) => search.replaced(item(Some(index), Some(after))),
@@ -101,10 +103,28 @@ impl Shadow {
         }
     }
 
-    /// What is at the place of a part of a list or mapping of the base: it, or what claims put there instead. `None`
-    /// once it was taken out.
-    fn heir(&self, parent: Id, part: Id) -> Option<Id> {
-        let mut touches = self.touched.get(&parent).into_iter().flatten();
-        touches.try_fold(part, |heir, touch| if touch.removed == Some(heir) { touch.added } else { Some(heir) })
+    /// What gave way to what in a list or mapping: to another part, or to nothing.
+    fn heirs(&self, parent: Id) -> Heirs {
+        let mut heirs = HashMap::new();
+        for touch in self.touched.get(&parent).into_iter().flatten() {
+            if let Some(removed) = touch.removed {
+                heirs.entry(removed).or_insert(touch.added);
+            }
+        }
+        Heirs(heirs)
+    }
+}
+
+struct Heirs(HashMap<Id, Option<Id>>);
+
+impl Heirs {
+    /// What is at the place of a part of the base: it, or what claims put there instead. `None` once it was taken out.
+    fn of(&self, part: Id) -> Option<Id> {
+        let mut heir = part;
+        // What is put somewhere is younger than what was there, so this ends.
+        while let Some(next) = self.0.get(&heir) {
+            heir = (*next)?;
+        }
+        Some(heir)
     }
 }

@@ -194,6 +194,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_comment_is_one_line_that_shows() {
+        let set = |comment: &str| {
+            let new = New { value: &json!(2), spelled: None, comment: Some(comment) };
+            edit("a: 1\n", &Change { action: Action::Replace(new), path: &path("/a") })
+        };
+        let refused = |reason| Err(EditError::Comment { reason, offset: 4 });
+        assert_eq!(set("one\ntwo"), refused("it is more than one line of text"));
+        for comment in ["hi\u{1b}[31m", "hi \u{202e}", "\u{200b}hi"] {
+            assert_eq!(set(comment), refused("it holds a character that acts instead of showing"));
+        }
+        assert_eq!(apply_edits("a: 1\n", &set("one\ttwo").unwrap()), "a: 2 # one\ttwo\n");
+    }
+
+    #[test]
     fn a_key_of_several_types_is_not_edited_but_removed() {
         let text = "data:\n  yes: {a: 1}\n  \"true\": {a: 2}\n  b: 1\n";
         let torn = Err(EditError::Torn { key: "true".into(), offset: 22 });
