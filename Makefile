@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test corpus cases verify check fmt fmt-check lint docs deny advisories setup image image-check clean
+.PHONY: help build demo test corpus cases fuzz-smoke verify check fmt fmt-check lint docs deny advisories reproducible setup image image-check clean
 
 # Peers that scripts/setup-peers.sh installed come first, so that tests find them by name.
 export PATH := $(CURDIR)/.cache/peers/bin:$(PATH)
@@ -30,6 +30,9 @@ corpus: setup ## the tests over real manifests and public suites in SHARED
 cases: build setup ## the acceptance cases in SHARED
 	python3 $(SHARED)/cases/run_cases.py $(OVERLAY) $(SHARED)/cases
 
+fuzz-smoke: ## what the fuzzers do for hours, some seconds each (`make test` does less of it)
+	FUZZ_RUNS=$${FUZZ_RUNS:-1000} cargo test --locked --test fuzz
+
 verify: build ## this project's own bases and overlays
 	$(OVERLAY) verify overlays/*
 
@@ -53,6 +56,9 @@ deny: ## licences, sources and bans of the dependencies
 
 advisories: ## known faults of the dependencies (needs cargo-deny and the network)
 	cargo deny check advisories
+
+reproducible: ## build the release twice in different folders, and compare the bytes
+	scripts/reproducible.sh
 
 setup: ## install the programs that tests compare with, where they are missing
 	@scripts/setup-peers.sh

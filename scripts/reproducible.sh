@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Build the release twice from the same commit, in folders of different names that share nothing that is built, and compare.
+#
+#   scripts/reproducible.sh [FOLDER]
+#
+# FOLDER, a temporary one by default, is where it builds; one that is named is kept. What is committed is built, not what
+# lies about. The places of the sources and of the packages are named alike in both, so that no folder's name enters the
+# program. The compiler is the one that rust-toolchain.toml names; another makes other bytes.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if [ $# -gt 0 ]; then
+    mkdir -p "$1"
+    work=$(realpath "$1")
+else
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+fi
+packages=${CARGO_HOME:-$HOME/.cargo}
+
+# build NAME FOLDER: the release of what is committed, built below FOLDER, to NAME.
+build() {
+    local sources=$work/$2/sources target=$work/$2/target
+    mkdir -p "$sources"
+    git archive HEAD | tar -x -C "$sources"
+    (
+        cd "$sources"
+        export RUSTFLAGS="--remap-path-prefix=$sources=/overlay --remap-path-prefix=$packages=/cargo"
+        CARGO_TARGET_DIR=$target cargo build --release --locked --quiet
+    )
+    cp "$target/release/overlay" "$work/$1"
+}
+
+build first here
+build second in/a/folder/with/a/longer/name
+sha256sum "$work/first" "$work/second" | sed "s|$work/||"
+if ! cmp "$work/first" "$work/second"; then
+    echo "reproducible: two builds of $(git rev-parse --short HEAD) differ" >&2
+    exit 1
+fi
+for folder in "$work" "$packages"; do
+    if grep -qaF "$folder" "$work/first"; then
+        echo "reproducible: the program names the folder $folder" >&2
+        exit 1
+    fi
+done
+echo "reproducible: two builds of $(git rev-parse --short HEAD) are the same $(stat -c %s "$work/first") bytes"
