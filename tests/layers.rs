@@ -80,6 +80,30 @@ fn an_overlay_without_patches_gives_upstreams_bytes() {
 }
 
 #[test]
+fn a_document_stays_one_that_kubectl_takes() {
+    let built = |operation: &str| {
+        let change = format!("  - target: {{kind: ConfigMap, name: b}}\n    patch:\n      - {operation}\n");
+        let ran = one_patch(PAIR, &change).run(&["build", "o"]);
+        (ran.exit, ran.stderr.lines().next().unwrap_or_default().to_owned())
+    };
+    let refused = |message: &str| (Some(1), format!("error[path-invalid]: {message}"));
+    assert_eq!(
+        built("{op: remove, path: /kind}"),
+        refused("the document would have no `/kind`, and be none of Kubernetes")
+    );
+    let no_text =
+        |place: &str, value: &str| refused(&format!("`{place}` would be {value}, and kubectl takes a text alone"));
+    assert_eq!(built("{op: replace, path: /metadata/name, value: 7}"), no_text("/metadata/name", "7"));
+    assert_eq!(built("{op: replace, path: /metadata/name, value: \"7\"}").0, Some(0));
+    assert_eq!(built("{op: add, path: /metadata/labels/n, value: 1}"), no_text("/metadata/labels/n", "1"));
+    assert_eq!(
+        built("{op: add, path: /metadata/annotations, value: {on.example/a~b: true}}"),
+        no_text("/metadata/annotations/on.example~1a~0b", "true")
+    );
+    assert_eq!(built("{op: replace, path: /metadata/labels, value: {part: third}}").0, Some(0));
+}
+
+#[test]
 fn line_ends_a_byte_order_mark_and_a_missing_final_newline_stay() {
     let patched = PAIR.replace("{key: old}", "{key: new}");
     assert_built(&PAIR.replace('\n', "\r\n"), REPLACE_IN_A, &patched.replace('\n', "\r\n"));

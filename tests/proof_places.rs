@@ -309,6 +309,21 @@ const TOLD: &[(&str, &[&[&str]])] = &[
         ],
     ),
     (
+        "spec:\n  d: { }\n  l: [ ]\n  a:\n# again\n    b: 1\n    # deep\n",
+        &[
+            &["{op: add, path: /spec/d/x, value: one}", "{op: remove, path: /spec/d/x}"],
+            &["{op: add, path: /spec/l/-, value: x}", "{op: move, from: /spec/l/0, path: /spec/d/x}"],
+            &["{op: replace, path: /spec/a/b, value: x}", "{op: move, from: /spec/a/b, path: /spec/a/c}"],
+        ],
+    ),
+    (
+        "spec:\n  l:\n  - name: a\n    v: 1\n    # of a\n  - name: b\n",
+        &[&[
+            "op: add\n        path: /spec/l/0\n        value: |\n          two\n          lines",
+            "{op: remove, path: /spec/l/1}",
+        ]],
+    ),
+    (
         "spec:\n  list:\n  - a # one\n  # of the second\n  - a # two\n  - b\n",
         &[
             &["{op: move, from: /spec/list/0, path: /spec/list/1}"],

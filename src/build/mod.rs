@@ -486,12 +486,11 @@ fn still_a_manifest(site: &Site<'_>, before: &Value, after: &Value, steps: &[Ste
 
 /// What names a document must stay a text: kubectl refuses another.
 fn still_named_by_texts(site: &Site<'_>, before: &Value, after: &Value, steps: &[Step]) -> Result<(), Box<Diagnostic>> {
-    let is_none = |value: &Value, part: &str| value.pointer(part).is_some_and(|v| !v.is_null() && !v.is_string());
-    let mut parts = Part::ALL.into_iter().map(Part::pointer);
-    let turned = parts.find(|part| !is_none(before, part) && is_none(after, part));
+    let known = not_texts(before);
+    let turned = not_texts(after).into_iter().find(|part| !known.contains(part));
     let (Some(part), Some(step)) = (turned, steps.last()) else { return Ok(()) };
     let step = steps.iter().rev().find(|step| part.starts_with(&pointer(&step.path))).unwrap_or(step);
-    let value = after.pointer(part).map(Value::to_string).unwrap_or_default();
+    let value = after.pointer(&part).map(Value::to_string).unwrap_or_default();
     Err(Box::new(
         Diagnostic::new(
             Code::PathInvalid,
@@ -506,6 +505,18 @@ fn still_named_by_texts(site: &Site<'_>, before: &Value, after: &Value, steps: &
             shortened(&Value::from(value.as_str()).to_string(), 60)
         )),
     ))
+}
+
+/// Where a document has something else than a text that Kubernetes takes as text alone: what names it, its labels and
+/// its annotations. Null is as good as absent.
+fn not_texts(document: &Value) -> Vec<String> {
+    let is_none = |value: &Value| !value.is_null() && !value.is_string();
+    let names = Part::ALL.into_iter().map(|part| part.pointer().to_owned());
+    let maps = ["labels", "annotations"].into_iter().filter_map(|map| {
+        let keys = document.pointer("/metadata")?.get(map)?.as_object()?.keys();
+        Some(keys.map(move |key| pointer(&["metadata".into(), map.into(), key.clone()])))
+    });
+    names.chain(maps.flatten()).filter(|part| document.pointer(part).is_some_and(is_none)).collect()
 }
 
 /// A step on an item of a List, as a step on the List.

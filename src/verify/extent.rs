@@ -90,7 +90,12 @@ pub(super) fn of(
         (is_flow(base, &old) && is_flow(result, &new)) && (is_in_empty(base, &old) || is_in_empty(result, &new));
     if shares_lines(base, &old) || shares_lines(result, &new) || is_all {
         let (before, after) = (container_lines(base, &old), container_lines(result, &new));
-        return Extents { before, after, near_before, near_after, ..Extents::default() };
+        // The comments in a block collection may stay where it becomes one of flow.
+        let (loose, before) = before
+            .into_iter()
+            .flat_map(|lines| each_line(base.text, lines))
+            .partition(|line| base.text.get(line.clone()).is_some_and(is_without_content));
+        return Extents { before, after, near_before, near_after, loose };
     }
     // What is replaced keeps the comments above it, also where the difference is told as a removal and an addition.
     let gone = matches!(difference.what, What::Removed(_)) && difference.within.is_none() && rewritten.is_none();
@@ -99,7 +104,12 @@ pub(super) fn of(
         after: lines(result.text, &new, false),
         near_before,
         near_after,
-        loose: old.entry.iter().filter(|_| gone).flat_map(|entry| loose(base, entry)).collect(),
+        loose: old
+            .entry
+            .iter()
+            .filter(|_| gone)
+            .flat_map(|entry| loose(base, entry, has_block_in(result, &new)))
+            .collect(),
     };
     // Where the entry comes or goes behind a dash, what stood there moves to a line of its own, or the other way round.
     let comes_or_goes = old.entry.is_some() != new.entry.is_some() || gone;
@@ -119,21 +129,38 @@ fn is_compact(side: Side<'_>, walked: &Walked) -> bool {
     })
 }
 
-/// The lines without content behind an entry that stands right behind a block scalar.
-fn loose(side: Side<'_>, entry: &Range<usize>) -> Vec<Range<usize>> {
+/// The lines without content behind an entry that stands right behind a block scalar, or does once the edits are made.
+fn loose(side: Side<'_>, entry: &Range<usize>, behind_new_block: bool) -> Vec<Range<usize>> {
     let start = above_comments(side.text, line_start(side.text, entry.start));
     let ends_here = |span: &Range<usize>| {
         let between = side.text.get(span.end..start);
         span.start < start && between.is_some_and(|text| text.trim().is_empty())
     };
-    if !side.tree.nodes().any(|(_, node)| node.style().is_some_and(Style::is_block) && ends_here(&node.span)) {
+    let mut blocks = side.tree.nodes().filter(|(_, node)| node.style().is_some_and(Style::is_block));
+    if !behind_new_block && !blocks.any(|(_, node)| ends_here(&node.span)) {
         return Vec::new();
     }
     let first = line_end(side.text, entry.end);
-    let line = |at: usize| at..line_end(side.text, at);
-    let lines = std::iter::successors(Some(line(first)), |last| Some(line(last.end)));
-    let is_loose = |text: &str| text.trim().is_empty() || text.trim_start().starts_with('#');
-    lines.take_while(|l| !l.is_empty() && side.text.get(l.clone()).is_some_and(is_loose)).collect()
+    let lines = each_line(side.text, first..side.text.len());
+    lines.take_while(|l| side.text.get(l.clone()).is_some_and(is_without_content)).collect()
+}
+
+/// Whether the collection of an entry holds a block scalar.
+fn has_block_in(side: Side<'_>, walked: &Walked) -> bool {
+    let Some((container, _)) = walked.container else { return false };
+    let span = &side.tree.node(container).span;
+    side.tree.nodes().any(|(_, node)| node.style().is_some_and(Style::is_block) && span.contains(&node.span.start))
+}
+
+/// The lines in a stretch of whole lines.
+fn each_line(text: &str, lines: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let line = move |at: usize| (at < lines.end).then(|| at..line_end(text, at));
+    std::iter::successors(line(lines.start), move |last| line(last.end))
+}
+
+/// Whether a line is blank or a comment.
+fn is_without_content(line: &str) -> bool {
+    line.trim().is_empty() || line.trim_start().starts_with('#')
 }
 
 /// Whether the entry is one of a flow collection and stands on a line with more than itself: then an edit of it is one

@@ -35,11 +35,16 @@ impl Search {
     }
 }
 
+/// A list item as either side counts it.
+fn item(before: Option<usize>, after: Option<usize>) -> Step {
+    Step::Item(Item { before, after, selector: None })
+}
+
 impl Shadow {
     /// The parts of the base that the claims took out or put others in the place of, and the parts that they brought;
     /// of what lies in each other, the outermost. Only where an edit is and of what kind is told: the values are left
-    /// out. What gave way to something at another place is removed here and added there. A text that claims look into
-    /// is one place.
+    /// out. What gave way to something at another place is removed here and added there. What was brought and taken out
+    /// again is an addition that neither side has. A text that claims look into is one place.
     pub(in crate::verify) fn edits(&self) -> Vec<Difference> {
         let mut search = Search::default();
         match self.root {
@@ -49,6 +54,7 @@ impl Shadow {
         }
         while let Some((id, path)) = search.open.pop() {
             let node = &self.nodes[id];
+            self.passing_edit(id, &path, &mut search);
             match (node.original.as_ref().unwrap_or(&node.content), &node.content) {
                 (Content::Map(old), Content::Map(new)) => self.map_edits(id, (old, new), &path, &mut search),
                 (Content::List(old), Content::List(new)) => self.list_edits(id, (old, new), &path, &mut search),
@@ -57,6 +63,16 @@ impl Shadow {
             }
         }
         search.edits
+    }
+
+    /// Something that came into a list or mapping and left it.
+    fn passing_edit(&self, id: Id, path: &Path, search: &mut Search) {
+        let touches = || self.touched.get(&id).into_iter().flatten();
+        let came = |part: Id| touches().any(|touch| touch.added == Some(part) && touch.removed.is_none());
+        let passing = touches().find(|touch| touch.added.is_none() && touch.removed.is_some_and(came));
+        if let Some(touch) = passing {
+            search.added(path.join(touch.key.clone().map_or_else(|| item(None, None), Step::Key)));
+        }
     }
 
     fn map_edits(
@@ -87,7 +103,7 @@ impl Shadow {
     }
 
     fn list_edits(&self, id: Id, (old, new): (&[Id], &[Id]), path: &Path, search: &mut Search) {
-        let item = |before, after| path.join(Step::Item(Item { before, after, selector: None }));
+        let item = |before, after| path.join(item(before, after));
         let heirs = self.heirs(id);
         let mut at: BTreeMap<Id, usize> = new.iter().enumerate().map(|(index, id)| (*id, index)).collect();
         for (index, before) in old.iter().enumerate() {
