@@ -245,6 +245,7 @@ fn ref_judged(error: &RefError) -> (Code, &'static str) {
 fn git_judged(error: &GitError) -> (Code, &'static str) {
     match error {
         GitError::Wanted { .. } => (Code::Syntax, "Correct it in base.yaml."),
+        GitError::NotCommit { .. } => (Code::Syntax, "Pin a commit; a branch or a tag of one leads to it."),
         GitError::NoCommit { .. } => (Code::UpstreamGone, "Pin a commit that a branch or tag still leads to."),
         GitError::NoFile { .. } => (Code::UpstreamGone, "Check `path` and `commit` in base.yaml."),
         GitError::NoGit { .. } => (Code::UpstreamUnreachable, "Install git."),

@@ -16,7 +16,7 @@ use crate::fetch::{self, Job, Network};
 use crate::fsio::{self, FsError};
 use crate::layer::vendor::Fetched;
 use crate::source::credentials::Environment;
-use crate::source::http::{Http, Mirror, Settings};
+use crate::source::http::{Http, Mirror, MirrorError, Settings};
 
 /// The person's configuration, below `XDG_CONFIG_HOME` or `~/.config`.
 const CONFIG: &str = "overlay/config.yaml";
@@ -121,8 +121,14 @@ fn read_mirror(view: View<'_>, findings: &mut Findings) -> Option<Mirror> {
     let fields = view.fields("a mirror", &["from", "to"], findings)?;
     let from = fields.require("from", findings).and_then(|v| v.text(findings));
     let to = fields.require("to", findings).and_then(|v| v.text(findings));
-    let mirror = Mirror::parse(&format!("{}={}", from?.value, to?.value));
-    let mirror = mirror.map_err(|error| Box::new(view.file().syntax(error.to_string(), view.span(), "this mirror")));
+    let (from, to) = (from?, to?);
+    let mirror = Mirror::new(&from.value, &to.value).map_err(|error| {
+        let span = match &error {
+            MirrorError::From(_) => from.span,
+            MirrorError::To(_) => to.span,
+        };
+        Box::new(view.file().syntax(error.to_string(), span, "this address"))
+    });
     findings.keep(mirror)
 }
 
@@ -163,7 +169,7 @@ mod tests {
             read("mirrors:\n  - {from: a.example, to: 'https://m.example'}\nproxy: x\n").unwrap_err(),
             [
                 "5 unknown-key: the kind Config has no key `proxy`",
-                "4 syntax: a.example=https://m.example: a mirror's first address begins with https:// or http://"
+                "4 syntax: a.example: a mirror's first address begins with https:// or http://"
             ]
         );
         assert_eq!(
@@ -176,6 +182,19 @@ mod tests {
                 "5 syntax: the key `to` is missing in a mirror"
             ]
         );
+    }
+
+    #[test]
+    fn the_address_of_a_mirror_that_is_wrong_is_pointed_at() {
+        let column = |from: &str, to: &str| {
+            let mut findings = Findings::new();
+            let text = format!("{HEAD}mirrors:\n  - from: {from}\n    to: {to}\n");
+            assert!(read_config("c.yaml", text.as_bytes(), &mut findings).is_none());
+            let place = findings.iter().next().unwrap().place.clone().unwrap();
+            place.line()
+        };
+        assert_eq!(column("a.example", "https://m.example"), 4);
+        assert_eq!(column("https://a.example", "ftp://m.example"), 5);
     }
 
     #[test]

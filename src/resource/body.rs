@@ -21,6 +21,8 @@ pub enum NotManifest {
     Empty,
     /// An HTML page or another markup document, and its title if it has one.
     Page(Option<String>),
+    /// An XML document that is no page, by the name of its root; stores of files answer so.
+    Xml(String),
     /// What Git LFS keeps in a repository in the place of a large file, and the size of that file in bytes.
     LfsPointer(Option<u64>),
     /// Bytes of a compressed file or an archive, by its name.
@@ -39,6 +41,7 @@ impl fmt::Display for NotManifest {
             NotManifest::Empty => f.write_str("empty"),
             NotManifest::Page(None) => f.write_str("a web page"),
             NotManifest::Page(Some(title)) => write!(f, "a web page with the title \"{title}\""),
+            NotManifest::Xml(root) => write!(f, "an XML document, `<{root}>`"),
             NotManifest::LfsPointer(None) => f.write_str("a Git LFS pointer, not the file that it stands for"),
             NotManifest::LfsPointer(Some(size)) => {
                 write!(f, "a Git LFS pointer, not the file of {size} bytes that it stands for")
@@ -69,7 +72,7 @@ pub fn not_manifest(bytes: &[u8]) -> Option<NotManifest> {
     }
     // No manifest begins so: in YAML it would be a plain scalar, which is no resource.
     if start.starts_with('<') {
-        return Some(NotManifest::Page(title(start)));
+        return Some(xml_root(start).map_or_else(|| NotManifest::Page(title(start)), NotManifest::Xml));
     }
     if start.starts_with("version https://git-lfs.github.com/spec/") {
         let size = start.lines().find_map(|line| line.strip_prefix("size ")?.trim().parse().ok());
@@ -90,6 +93,19 @@ fn packed(bytes: &[u8]) -> Option<&'static str> {
     ];
     let found = known.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, what)| *what);
     found.or(tar.then_some("a tar archive"))
+}
+
+/// The name of the root of an XML document (XML 1.0, 2.8); `None` where it does not say that it is one, or is a page.
+fn xml_root(document: &str) -> Option<String> {
+    let mut rest = document.strip_prefix("<?xml")?;
+    loop {
+        let from = rest.find('<')?;
+        rest = rest.get(from + 1..)?;
+        let Some(comment) = rest.strip_prefix("!--") else { break };
+        rest = comment.get(comment.find("-->")? + 3..)?;
+    }
+    let root: String = rest.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':')).collect();
+    (!root.is_empty() && !root.eq_ignore_ascii_case("html")).then(|| shortened(&root, MAX_QUOTE))
 }
 
 /// What stands between `<title…>` and `</title`, without line breaks.
@@ -132,6 +148,16 @@ mod tests {
         assert_eq!(said("<title>never closed"), "a web page");
         let far = format!("<{}<title>ä</title>", "ä".repeat(MAX_HEAD));
         assert_eq!(said(far), "a web page");
+    }
+
+    #[test]
+    fn an_xml_document_is_told_by_its_root() {
+        let refused =
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- <a> -->\n<Error><Code>AccessDenied</Code></Error>";
+        assert_eq!(said(refused), "an XML document, `<Error>`");
+        assert_eq!(said("<?xml version='1.0'?><html><title>Sign in</title>"), "a web page with the title \"Sign in\"");
+        assert_eq!(said("<?xml version='1.0'?><!DOCTYPE html><title>x</title>"), "a web page with the title \"x\"");
+        assert_eq!(said("<?xml <!-- "), "a web page");
     }
 
     #[test]

@@ -24,6 +24,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::credentials::Environment;
 use super::http::{Credentials as _, Http, Url};
 use super::refs::{RefError, Server, is_id};
+use crate::diag::nearest;
 use crate::diag::visible::shortened;
 use crate::fsio;
 
@@ -95,8 +96,18 @@ pub enum GitError {
         path: String,
         /// The commit.
         commit: String,
-        /// What is there instead, with a leading separator; else empty.
-        instead: &'static str,
+        /// What is there instead, or what is probably meant, with a leading separator; else empty.
+        instead: String,
+    },
+    /// What is pinned is another object.
+    #[error("{address}: {id} is no commit, but a {kind}")]
+    NotCommit {
+        /// The repository.
+        address: String,
+        /// The object.
+        id: String,
+        /// What git calls its kind.
+        kind: String,
     },
     /// git failed otherwise.
     #[error("{address}: git {command} failed: {said}")]
@@ -188,6 +199,14 @@ struct Git<'a> {
     deadline: Instant,
 }
 
+/// An entry of a folder of a commit.
+struct Entry {
+    mode: String,
+    kind: String,
+    id: String,
+    path: String,
+}
+
 /// How a command of git ended.
 struct Done {
     status: ExitStatus,
@@ -225,22 +244,51 @@ impl Git<'_> {
 
     /// Reads the file; git fetches it now.
     fn read(&self, wanted: Wanted<'_>) -> Result<Vec<u8>, GitError> {
-        let listed = self.succeed("ls-tree", &["-z", "--full-tree", wanted.commit, "--", wanted.path])?;
-        let listed = String::from_utf8_lossy(&listed);
-        let entry = listed.split('\0').find_map(|line| {
-            let (about, path) = line.split_once('\t')?;
-            let mut words = about.split(' ');
-            (path == wanted.path).then_some((words.next()?, words.next()?, words.next()?))
-        });
-        let instead = match entry {
-            Some(("100644" | "100755" | "100664", "blob", id)) => return self.succeed("cat-file", &["blob", id]),
-            Some(("120000", ..)) => ": it is a symbolic link",
-            Some(("160000", ..)) => ": it is a submodule",
-            Some((_, "tree", _)) => ": it is a folder",
-            _ => "",
+        let kind = self.succeed("cat-file", &["-t", wanted.commit])?;
+        if kind.trim_ascii() != b"commit" {
+            let kind = shortened(String::from_utf8_lossy(&kind).trim(), 20);
+            return Err(GitError::NotCommit { address: self.address.clone(), id: wanted.commit.to_owned(), kind });
+        }
+        let listed = self.list(wanted.commit, wanted.path)?;
+        let entry = listed.iter().find(|entry| entry.path == wanted.path);
+        let instead = match entry.map(|e| (&*e.mode, &*e.kind)) {
+            Some(("100644" | "100755" | "100664", "blob")) => {
+                let id = entry.map(|e| &*e.id).unwrap_or_default();
+                return self.succeed("cat-file", &["blob", id]);
+            }
+            Some(("120000", _)) => ": it is a symbolic link".to_owned(),
+            Some(("160000", _)) => ": it is a submodule".to_owned(),
+            Some((_, "tree")) => ": it is a folder".to_owned(),
+            _ => self.near(wanted),
         };
         let (address, path, commit) = (self.address.clone(), wanted.path.to_owned(), wanted.commit.to_owned());
         Err(GitError::NoFile { address, path, commit, instead })
+    }
+
+    /// What a commit has at a path; in it, where the path ends with `/`, or is empty.
+    fn list(&self, commit: &str, path: &str) -> Result<Vec<Entry>, GitError> {
+        let fixed = ["-z", "--full-tree", commit, "--"];
+        let path = Some(path).filter(|path| !path.is_empty());
+        let listed = self.succeed("ls-tree", &fixed.into_iter().chain(path).collect::<Vec<_>>())?;
+        let entry = |line: &str| {
+            let (about, path) = line.split_once('\t')?;
+            let mut words = about.split(' ').map(str::to_owned);
+            Some(Entry { mode: words.next()?, kind: words.next()?, id: words.next()?, path: path.to_owned() })
+        };
+        Ok(String::from_utf8_lossy(&listed).split('\0').filter_map(entry).collect())
+    }
+
+    /// The file beside a path that is probably meant, in words; empty where none is.
+    fn near(&self, wanted: Wanted<'_>) -> String {
+        let folder = wanted.path.rfind('/').map_or("", |at| wanted.path.get(..=at).unwrap_or_default());
+        let beside = self.list(wanted.commit, folder).unwrap_or_default();
+        // By the name alone: what all files of a folder share makes none of them alike.
+        let name = |path: &str| Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let names: Vec<(String, &str)> =
+            beside.iter().filter(|e| e.kind == "blob").map(|e| (name(&e.path), &*e.path)).collect();
+        let near = nearest(&name(wanted.path), names.iter().map(|(name, _)| name.as_str()));
+        let near = names.iter().find(|(name, _)| Some(name.as_str()) == near);
+        near.map(|(_, path)| format!("; did you mean `{}`?", shortened(path, 200))).unwrap_or_default()
     }
 
     fn succeed(&self, command: &'static str, arguments: &[&str]) -> Result<Vec<u8>, GitError> {

@@ -97,16 +97,41 @@ pub struct Mirror {
     to: String,
 }
 
+/// Which of the two addresses of a mirror is wrong, and why.
+#[derive(Debug, thiserror::Error)]
+pub enum MirrorError {
+    /// The one to fetch from no longer.
+    #[error(transparent)]
+    From(HttpError),
+    /// The one to fetch from instead.
+    #[error(transparent)]
+    To(HttpError),
+}
+
 impl Mirror {
     /// A mirror from `FROM=TO`, two addresses. `FROM` is compared by whole path segments.
     ///
     /// # Errors
     /// [`HttpError::Address`] when one of them is missing, or is none that is fetched from.
     pub fn parse(text: &str) -> Result<Mirror, HttpError> {
-        let wrong = |reason: &str| HttpError::Address { address: without_password(text), reason: reason.to_owned() };
         let split = text.find("=http://").or_else(|| text.find("=https://"));
-        let (from, to) =
-            split.map(|at| text.split_at(at)).ok_or_else(|| wrong("a mirror is FROM=TO, two addresses"))?;
+        let (from, to) = split.map(|at| text.split_at(at)).ok_or_else(|| HttpError::Address {
+            address: without_password(text),
+            reason: "a mirror is FROM=TO, two addresses".to_owned(),
+        })?;
+        Mirror::new(from, to.trim_start_matches('='))
+            .map_err(|(MirrorError::From(error) | MirrorError::To(error))| error)
+    }
+
+    /// A mirror of the one address at the other.
+    ///
+    /// # Errors
+    /// [`MirrorError`], which tells the address that is none.
+    pub fn new(from: &str, to: &str) -> Result<Mirror, MirrorError> {
+        let wrong = |reason: &str| {
+            let (address, reason) = (without_password(from), reason.to_owned());
+            MirrorError::From(HttpError::Address { address, reason })
+        };
         if !from.starts_with("https://") && !from.starts_with("http://") {
             return Err(wrong("a mirror's first address begins with https:// or http://"));
         }
@@ -114,8 +139,7 @@ impl Mirror {
         if from != masked(from) {
             return Err(wrong("a mirror's first address must not hold a user name or password"));
         }
-        let to = to.trim_start_matches('=');
-        checked_url(to)?;
+        checked_url(to).map_err(MirrorError::To)?;
         Ok(Mirror { from: from.trim_end_matches('/').to_owned(), to: to.trim_end_matches('/').to_owned() })
     }
 
@@ -566,10 +590,16 @@ impl Call<'_> {
         if from.scheme() == "https" && to.scheme() != "https" {
             return Err(wrong(format!("a redirect from https to {}", shown(&to))));
         }
-        if is_loopback(&to) && !is_loopback(from) {
+        if is_this_machine(&to) && !is_loopback(from) {
             return Err(wrong(format!("a redirect to this machine, {}", shown(&to))));
         }
-        self.http.resolve(to.as_str())
+        if !to.username().is_empty() || to.password().is_some() {
+            return Err(wrong(format!("a redirect to an address with a user name or password, {}", shown(&to))));
+        }
+        self.http.resolve(to.as_str()).map_err(|error| match error {
+            HttpError::Address { address, reason } => wrong(format!("a redirect to {address}: {reason}")),
+            error => error,
+        })
     }
 
     fn finish(&self, response: Response, url: &Url, credential: Option<&Credential>) -> Result<Fetched, HttpError> {
@@ -719,6 +749,21 @@ pub(super) fn is_loopback(url: &Url) -> bool {
     }
 }
 
+/// Whether the address may lead to this machine: by a name that is kept for it (RFC 6761, 6.3), with the dot of a whole
+/// name too, or by the addresses of "this host" (RFC 1122, 3.2.1.3), which systems take for it.
+fn is_this_machine(url: &Url) -> bool {
+    let mapped = |ip: std::net::Ipv6Addr| ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback() || ip.is_unspecified());
+    match url.host() {
+        Some(url::Host::Domain(name)) => {
+            let name = name.strip_suffix('.').unwrap_or(name);
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        Some(url::Host::Ipv4(ip)) => ip.is_loopback() || ip.is_unspecified(),
+        Some(url::Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unspecified() || mapped(ip),
+        None => false,
+    }
+}
+
 /// The address without user name, password and query: queries hold signatures at some hosts.
 pub(super) fn shown(url: &Url) -> String {
     let mut out = without_password(&url[..url::Position::AfterPath]);
@@ -843,11 +888,11 @@ mod tests {
         assert_eq!(said("https://example.org"), "https://example.org: a mirror is FROM=TO, two addresses");
         assert_eq!(
             said("https://me:secret@example.org=https://mirror.example"),
-            "https://***@example.org=https://mirror.example: a mirror's first address must not hold a user name or password"
+            "https://***@example.org: a mirror's first address must not hold a user name or password"
         );
         assert_eq!(
             said("example.org=https://mirror.example"),
-            "example.org=https://mirror.example: a mirror's first address begins with https:// or http://"
+            "example.org: a mirror's first address begins with https:// or http://"
         );
         assert_eq!(
             said("https://example.org=http://mirror.example"),
@@ -886,5 +931,30 @@ mod tests {
         let expected =
             "cannot set up TLS: the proxy socks5://***@proxy.example:1080: only http and https proxies are known";
         assert_eq!(error, expected);
+    }
+
+    #[test]
+    fn every_way_to_write_this_machine_is_known() {
+        let is = |host: &str| is_this_machine(&Url::parse(&format!("https://{host}:9/x")).unwrap());
+        for host in [
+            "localhost",
+            "LOCALHOST.",
+            "a.localhost",
+            "127.0.0.1",
+            "127.1",
+            "0",
+            "0.0.0.0",
+            "2130706433",
+            "[::1]",
+            "[::]",
+        ] {
+            assert!(is(host), "{host}");
+        }
+        for host in ["[::ffff:127.0.0.1]", "[::ffff:0.0.0.0]"] {
+            assert!(is(host), "{host}");
+        }
+        for host in ["localhost.example.org", "notlocalhost", "10.0.0.1", "[::2]", "[::ffff:10.0.0.1]"] {
+            assert!(!is(host), "{host}");
+        }
     }
 }

@@ -8,6 +8,7 @@ use reqwest::header::{HeaderName, USER_AGENT};
 
 use super::http::{Anonymous, Credentials, Http, HttpError, Method, Request, Url, shown};
 use super::pktline::{self, Packet, Packets};
+use crate::diag::nearest;
 use crate::diag::visible::shortened;
 use crate::resource::body::{NotManifest, not_manifest};
 
@@ -65,12 +66,14 @@ pub enum RefError {
         said: String,
     },
     /// There is nothing of that name.
-    #[error("{address} has no branch or tag `{name}`")]
+    #[error("{address} has no branch or tag `{name}`{}", near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
     Missing {
         /// The repository.
         address: String,
         /// The name.
         name: String,
+        /// The one that is probably meant.
+        near: Option<String>,
     },
     /// A branch and a tag of one name point to two commits. git's own commands differ in which they take.
     #[error(
@@ -99,8 +102,18 @@ pub fn resolve(http: &Http, credentials: &dyn Credentials, url: &str, name: &str
     }
     let server = Server::greet(http, credentials, url)?;
     let refs = server.refs(&candidates(name))?;
-    choose(&server.shown(), name, &refs)
+    match choose(&server.shown(), name, &refs) {
+        // Only what begins so was asked for; what is called alike may be anything.
+        Err(RefError::Missing { .. }) => {
+            let all = server.refs(&["refs/heads/".to_owned(), "refs/tags/".to_owned()]).unwrap_or(refs);
+            choose(&server.shown(), name, &all)
+        }
+        chosen => chosen,
+    }
 }
+
+/// How many branches and tags are looked at when a near name is sought.
+const MAX_NEAR: usize = 10_000;
 
 /// A server of one repository, after its first answer.
 pub(super) struct Server<'a> {
@@ -297,8 +310,17 @@ fn choose(address: &str, name: &str, refs: &[Ref]) -> Result<Resolved, RefError>
         let found = refs.iter().find(|r| r.name == whole)?;
         Some(Resolved { name: whole.to_owned(), commit: found.peeled.as_ref().unwrap_or(&found.id).clone() })
     };
+    let missing = || {
+        let short = |r: &'_ Ref| -> String {
+            let named = r.name.strip_prefix("refs/heads/").or_else(|| r.name.strip_prefix("refs/tags/"));
+            named.filter(|_| !name.starts_with("refs/")).unwrap_or(&r.name).to_owned()
+        };
+        let names: Vec<String> = refs.iter().take(MAX_NEAR).map(short).filter(|name| name != "HEAD").collect();
+        let near = nearest(name, names.iter().map(String::as_str)).map(|near| shortened(near, 200));
+        RefError::Missing { address: address.into(), name: name.into(), near }
+    };
     if let [whole] = candidates(name).as_slice() {
-        return find(whole).ok_or_else(|| RefError::Missing { address: address.into(), name: name.into() });
+        return find(whole).ok_or_else(missing);
     }
     match (find(&branch_name(name)), find(&tag_name(name))) {
         (Some(branch), Some(tag)) if branch.commit != tag.commit => Err(RefError::Ambiguous {
@@ -308,7 +330,7 @@ fn choose(address: &str, name: &str, refs: &[Ref]) -> Result<Resolved, RefError>
             tag: tag.commit,
         }),
         (Some(found), _) | (None, Some(found)) => Ok(found),
-        (None, None) => Err(RefError::Missing { address: address.into(), name: name.into() }),
+        (None, None) => Err(missing()),
     }
 }
 
@@ -327,7 +349,7 @@ fn shown_base(url: &Url) -> String {
 /// What came in the place of a list of refs.
 fn what_came(media_type: &str, body: &[u8]) -> String {
     match not_manifest(body) {
-        Some(page @ NotManifest::Page(_)) => page.to_string(),
+        Some(page @ (NotManifest::Page(_) | NotManifest::Xml(_))) => page.to_string(),
         _ => format!("the media type \"{}\"", shortened(media_type, 80)),
     }
 }
@@ -427,7 +449,11 @@ mod tests {
         assert_eq!(chosen("both", &refs), format!("refs/heads/both {ONE}"));
         assert_eq!(chosen("refs/tags/both", &refs), format!("refs/tags/both {ONE}"));
         assert_eq!(chosen("HEAD", &refs), "https://example.org/r has no branch or tag `HEAD`");
-        assert_eq!(chosen("mai", &refs), "https://example.org/r has no branch or tag `mai`");
+        assert_eq!(chosen("mai", &refs), "https://example.org/r has no branch or tag `mai`; did you mean `main`?");
+        assert_eq!(chosen("v2", &refs), "https://example.org/r has no branch or tag `v2`; did you mean `v1`?");
+        let whole = "https://example.org/r has no branch or tag `refs/tags/v2`; did you mean `refs/tags/v1`?";
+        assert_eq!(chosen("refs/tags/v2", &refs), whole);
+        assert_eq!(chosen("other", &refs), "https://example.org/r has no branch or tag `other`");
     }
 
     #[test]

@@ -180,7 +180,9 @@ fn branches_and_tags_are_resolved_to_commits() {
     assert_eq!(resolved(&server, "refs/heads/next"), format!("refs/heads/next {second}"));
     assert_eq!(resolved(&server, "HEAD"), format!("HEAD {second}"));
     let at = server.at("/project.git");
-    assert_eq!(resolved(&server, "nex"), format!("{at} has no branch or tag `nex`"));
+    assert_eq!(resolved(&server, "nex"), format!("{at} has no branch or tag `nex`; did you mean `next`?"));
+    assert_eq!(resolved(&server, "v2"), format!("{at} has no branch or tag `v2`; did you mean `v1`?"));
+    assert_eq!(resolved(&server, "elsewhere"), format!("{at} has no branch or tag `elsewhere`"));
     let ambiguous = format!(
         "`twice` is a branch ({second}) and a tag ({first}) of {at}; write `refs/heads/twice` or `refs/tags/twice`"
     );
@@ -251,12 +253,27 @@ fn a_file_is_read_at_any_commit() {
     assert_eq!(at(second, "deploy/other.yaml").unwrap(), b"kind: C\n");
     let url = server.at("/project.git");
     let none = |path: &str, instead: &str| Err(format!("{url} has no file `{path}` at commit {second}{instead}"));
-    assert_eq!(at(second, "deploy/gone.yaml"), none("deploy/gone.yaml", ""));
+    assert_eq!(at(second, "deploy/nothing.yaml"), none("deploy/nothing.yaml", ""));
+    assert_eq!(
+        at(second, "deploy/mannifest.yml"),
+        none("deploy/mannifest.yml", "; did you mean `deploy/manifest.yaml`?")
+    );
+    assert_eq!(at(second, "gone/manifest.yaml"), none("gone/manifest.yaml", ""));
     assert_eq!(at(second, "deploy"), none("deploy", ": it is a folder"));
     assert_eq!(at(second, "deploy/link.yaml"), none("deploy/link.yaml", ": it is a symbolic link"));
     assert_eq!(at(second, "deploy/*.yaml"), none("deploy/*.yaml", ""));
     let module = at(second, "module").unwrap_err();
     assert_eq!(module, format!("{url} has no file `module` at commit {second}: it is a submodule"));
+    // What a tag leads to may be anything, and a tag is an object of its own.
+    let bare = repository.folder.path().join("project.git");
+    for (name, kind) in [("v1", "tag"), ("v1^{tree}", "tree"), ("v1:deploy/other.yaml", "blob")] {
+        let id = run(&bare, "git", &["rev-parse", name]).trim().to_owned();
+        run(&bare, "git", &["tag", kind, &id]);
+        assert_eq!(
+            at(&id, "deploy/other.yaml"),
+            Err(format!("{url} is no commit, but a {kind}").replace(" is", &format!(": {id} is")))
+        );
+    }
     let absent = "1".repeat(40);
     let error = at(&absent, "a").unwrap_err();
     assert!(error.starts_with(&format!("{url} has no commit {absent}, or does not hand it out: ")), "{error}");
@@ -369,9 +386,9 @@ fn a_file_over_the_limit_is_refused() {
     let server = Server::start(repository.backend());
     let url = server.at("/project.git");
     let settings = Settings { max_bytes: 4, ..patient() };
-    // The listing before it is over the limit already.
+    // What git says of the commit is over the limit already.
     let error = fetched(settings, "", &url, &repository.first, "deploy/other.yaml").unwrap_err();
-    assert_eq!(error, format!("{url}: git ls-tree gave more than 4 bytes, and was ended"));
+    assert_eq!(error, format!("{url}: git cat-file gave more than 4 bytes, and was ended"));
 }
 
 #[test]

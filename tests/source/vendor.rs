@@ -152,6 +152,91 @@ fn every_kind_of_source_is_fetched_in_one_run() {
 }
 
 #[test]
+fn a_base_is_begun_from_the_address_of_a_branch_and_pinned_to_its_commit() {
+    if !present(&["git"]) {
+        return;
+    }
+    let repository = Repository::new();
+    let server = Server::start(git::github(&repository));
+    let project = Project::new([]);
+    let mirrors = mirrors(&server);
+    let mirrors: Vec<&str> = mirrors.iter().map(String::as_str).collect();
+    let init = |name: &str, branch: &str| {
+        let address = format!("https://github.com/o/r/blob/{branch}/deploy/manifest.yaml");
+        run(&project, &[&["init", name, &address][..], &mirrors].concat())
+    };
+    let ran = init("net", "next");
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let text = read(&project, "base/net/base.yaml");
+    let commit = &repository.second;
+    let source = format!("    repository: o/r\n    ref: next\n    commit: {commit}\n    path: deploy/manifest.yaml\n");
+    assert!(text.replace('"', "").ends_with(&source), "{text}");
+    assert_eq!(read(&project, "base/net/manifest.yaml"), SECOND);
+    let ran = run(&project, &[&["vendor", "--check"][..], &mirrors].concat());
+    assert_eq!((ran.exit, ran.stderr.as_str()), (Some(0), "base/net is as locked\n"));
+    let ran = run(&project, &[&["update", "base/net"][..], &mirrors].concat());
+    assert!(ran.stdout.starts_with(&format!("net  base/net\n  {commit} as pinned (next)\n")), "{}", ran.stdout);
+
+    let before = project.files();
+    let ran = init("other", "nxt");
+    assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("has no branch or tag `nxt`; did you mean `next`?"), "{}", ran.stderr);
+    assert_eq!(project.files(), before);
+}
+
+#[test]
+fn several_files_are_fetched_at_once_and_locked_in_their_order() {
+    const FILES: usize = 12;
+    let open = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+    let counted = Arc::clone(&open);
+    let server = Server::start(move |asked, out| {
+        let (now, most) = &*counted;
+        most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        // The later a file is asked for, the sooner it comes.
+        let number: u64 = asked.path().trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap();
+        std::thread::sleep(Duration::from_millis(400 - number * 30));
+        now.fetch_sub(1, Ordering::SeqCst);
+        reply(out, "200 OK", "", MANIFEST.replace("name: a", &format!("name: n{number}")).as_bytes())
+    });
+    let urls: Vec<String> = (0..FILES).map(|n| format!("'{}'", server.at(&format!("/{n}.yaml")))).collect();
+    let project = one_base(&base(&format!("{{url: [{}]}}", urls.join(", "))));
+    let ran = run(&project, &["vendor", "b"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    for number in 0..FILES {
+        assert!(read(&project, &format!("b/{number}.yaml")).contains(&format!("name: n{number} ")));
+    }
+    let lock = read(&project, "b/base.lock");
+    let at = |number: usize| lock.find(&format!("/{number}.yaml")).unwrap();
+    assert!((1..FILES).all(|number| at(number - 1) < at(number)), "{lock}");
+    assert_eq!(open.1.load(Ordering::SeqCst), 6, "as many as there are to be, and no more");
+}
+
+#[test]
+fn a_terminal_is_told_how_far_fetching_has_come_and_nothing_else_is() {
+    if !present(&["script"]) {
+        return;
+    }
+    let server = Server::start(|_, out| {
+        write!(out, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", MANIFEST.len())?;
+        let (start, rest) = MANIFEST.split_at(10);
+        out.write_all(start.as_bytes())?;
+        out.flush()?;
+        std::thread::sleep(Duration::from_millis(300));
+        out.write_all(rest.as_bytes())
+    });
+    let project = one_base(&base(&format!("{{url: '{}'}}", server.at("/m.yaml"))));
+    let ran = run(&project, &["vendor", "b"]);
+    assert!(!ran.stderr.contains("fetching") && !ran.stderr.contains('\r'), "{:?}", ran.stderr);
+    let program = format!("{} vendor b --check", env!("CARGO_BIN_EXE_overlay"));
+    let mut script = Command::new("script");
+    script.args(["-qec", &program, "/dev/null"]).current_dir(project.path("")).stdin(Stdio::null());
+    let ran = Ran::of(script.output().unwrap());
+    assert_eq!(ran.exit, Some(0), "{}", ran.stdout);
+    assert!(ran.stdout.contains(&format!("\r\x1b[Kfetching 1 file: 10 B of {} B", MANIFEST.len())), "{:?}", ran.stdout);
+    assert!(ran.stdout.ends_with("\r\x1b[Kb is as locked\r\n"), "{:?}", ran.stdout);
+}
+
+#[test]
 fn one_file_that_cannot_be_had_keeps_every_base_as_it_was() {
     let server = Server::start(|asked, out| match asked.path() {
         "/gone.yaml" => reply(out, "404 Not Found", "", b"404"),
@@ -300,8 +385,8 @@ const FAULTS: [(&str, Answer, i32, &str, &str); 17] = [
     (
         "a redirect to http",
         |_, out| reply(out, "302 Found", "Location: http://example.org/m.yaml\r\n", b""),
-        1,
-        "error[syntax]: http://example.org/m.yaml: only https is fetched (http is for this machine alone)",
+        2,
+        "error[upstream-unreachable]: ADDRESS: a redirect to http://example.org/m.yaml: only https is fetched (http is for this machine alone)",
         "Name the address where the file is, with https.",
     ),
 ];
@@ -410,7 +495,7 @@ fn a_base_that_only_follows_a_branch_is_pinned_to_its_commit() {
     let ran = vendor(&project, &server, &[]);
     assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
     let message = format!(
-        "error[upstream-gone]: {} has no branch or tag `nxet`\n --> b/base.yaml:4:41\n",
+        "error[upstream-gone]: {} has no branch or tag `nxet`; did you mean `next`?\n --> b/base.yaml:4:41\n",
         server.at("/github.com/o/r.git")
     );
     assert!(ran.stderr.starts_with(&message), "{}", ran.stderr);
