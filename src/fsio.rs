@@ -344,9 +344,9 @@ fn take_turns<'p>(
     Ok(held)
 }
 
-/// Like [`commit`], for a process that may be killed on the way and has the [`Turn`] to write. Each folder in which several files change holds a
-/// journal while they do: a process that ends before the journal is there leaves that folder as it was, and one that
-/// ends later leaves it to the next [`Turn`] to write.
+/// Like [`commit`], for a process that may be killed on the way and has the [`Turn`] to write. Each folder in which
+/// several files change holds a journal while they do: a process that ends before the journal is there leaves that folder
+/// as it was, and one that ends later leaves it to the next [`Turn`] to write.
 pub fn commit_recoverably(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<(), FsError> {
     // Dropped from the last to the first: a folder goes when nothing stands in it.
     let Batch { folders, staged, removals } = Batch::of(writes, removals)?;

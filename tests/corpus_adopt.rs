@@ -1,34 +1,21 @@
 //! Adopts every manifest of the corpus after random edits, and reads what comes of it.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may read files, and fail")]
 
+#[path = "support/dice.rs"]
+mod dice;
 #[path = "support/project.rs"]
 mod project;
 mod support;
 
 use std::collections::BTreeSet;
 
+use dice::Dice;
 use overlay::config::Findings;
 use overlay::diag::Source;
 use overlay::layer::digest;
 use overlay::layer::manifest;
 use project::Project;
 use serde_json::{Value, json};
-
-/// Numbers from a fixed seed (Marsaglia's xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn new(seed: &str) -> Dice {
-        Dice(seed.bytes().fold(0x9E37_79B9_7F4A_7C15, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01B3)) | 1)
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % u64::try_from(limit).unwrap()).unwrap()
-    }
-}
 
 /// Changes a document in one random place below what tells its identity.
 fn edit(value: &mut Value, dice: &mut Dice, number: usize) {

@@ -4,6 +4,8 @@
 
 #[path = "support/annotated.rs"]
 mod annotated;
+#[path = "support/dice.rs"]
+mod dice;
 #[path = "support/project.rs"]
 mod project;
 mod support;
@@ -11,19 +13,8 @@ mod support;
 use std::collections::HashMap;
 
 use annotated::{assert_only_comments, project, values};
+use dice::Dice;
 use serde_json::{Value, json};
-
-/// Numbers that are the same in every run (xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % bound
-    }
-}
 
 /// The operations that could be made in a value, by their pointers; nothing that says what the document is.
 fn operations(value: &Value, at: &str, found: &mut Vec<(String, Value)>) {

@@ -10,11 +10,14 @@
 //! 100 KB are sampled, and less thinly. That is for a build with optimisations.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test reads its corpus, and may fail")]
 
+#[path = "support/dice.rs"]
+mod dice;
 mod probe;
 mod support;
 
 use std::collections::BTreeMap;
 
+use dice::Dice;
 use overlay::yaml::stream::split;
 use probe::{Document, Probe, values};
 
@@ -66,34 +69,6 @@ fn every_edit_is_right(variants: &[Variant]) -> BTreeMap<&'static str, usize> {
     assert!(manifests.is_empty() || counts.len() == 5, "not every kind of edit was made: {counts:?}");
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures[..failures.len().min(20)].join("\n\n"));
     counts
-}
-
-/// Numbers that are the same in every run (xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn new(seed: &str) -> Self {
-        Dice(seed.bytes().fold(0x9E37_79B9_7F4A_7C15, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01B3)) | 1)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % bound
-    }
-
-    /// So many of the items, in their order.
-    fn some<T>(&mut self, mut items: Vec<T>, count: usize) -> Vec<T> {
-        while items.len() > count {
-            // Halves at least, so that long lists are not shifted again and again.
-            let keep = (items.len() / 2).max(count);
-            let from = self.below(items.len());
-            items.rotate_left(from);
-            items.truncate(keep);
-        }
-        items
-    }
 }
 
 /// The edits of a document that are made, so many of each kind, with some value each.

@@ -104,6 +104,15 @@ fn a_document_stays_one_that_kubectl_takes() {
 }
 
 #[test]
+fn what_writes_a_name_that_is_no_text_is_pointed_at_and_not_what_is_called_alike() {
+    let change = "  - target: {kind: ConfigMap, name: b}\n    patch:\n\
+         \u{20}     - {op: add, path: /metadata/namespace, value: 7}\n\
+         \u{20}     - {op: replace, path: /metadata/name, value: c}\n";
+    let stderr = one_patch(PAIR, change).run(&["build", "o"]).stderr;
+    assert!(stderr.contains(" --> o/p.yaml:10:25\n"), "{stderr}");
+}
+
+#[test]
 fn line_ends_a_byte_order_mark_and_a_missing_final_newline_stay() {
     let patched = PAIR.replace("{key: old}", "{key: new}");
     assert_built(&PAIR.replace('\n', "\r\n"), REPLACE_IN_A, &patched.replace('\n', "\r\n"));

@@ -2,6 +2,8 @@
 //! a patch that is built and verified. A proof that refuses a right result is as wrong as one that passes a wrong one.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test reads its cases, and may fail")]
 
+#[path = "support/dice.rs"]
+mod dice;
 #[path = "support/mod.rs"]
 mod support;
 
@@ -10,6 +12,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use dice::Dice;
 use overlay::build::build;
 use overlay::config::{Date, Findings};
 use overlay::diag::{Diagnostic, Source, render};
@@ -186,22 +189,6 @@ fn edits_that_share_lines_with_what_stays_are_proven() {
         }
     }
     assert!(complaints.is_empty(), "{complaints}");
-}
-
-/// Numbers from a fixed seed (Marsaglia's xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn new(seed: &str) -> Dice {
-        Dice(seed.bytes().fold(0x9E37_79B9_7F4A_7C15, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01B3)) | 1)
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % u64::try_from(limit).unwrap()).unwrap()
-    }
 }
 
 /// The paths of all that is below the top of a value, and what is there.

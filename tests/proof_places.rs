@@ -2,9 +2,12 @@
 //! to, and `verify` must find the departure, its patch, and nothing else.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may lay out files, and fail")]
 
+#[path = "support/dice.rs"]
+mod dice;
 #[path = "support/project.rs"]
 mod project;
 
+use dice::Dice;
 use overlay::config::{Date, Findings};
 use overlay::layer::root::Root;
 use overlay::subject::Subject;
@@ -202,18 +205,6 @@ fn one_on_another(operations: &[Operation], value: &Value) -> Vec<Patches> {
 
 /// How many operations are tried on what another wrote, when not all are.
 const FEW: usize = 2;
-
-/// Numbers that are the same in every run (xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % bound
-    }
-}
 
 /// Tries operations on every manifest, and says how many were built.
 #[track_caller]

@@ -489,7 +489,7 @@ fn still_named_by_texts(site: &Site<'_>, before: &Value, after: &Value, steps: &
     let known = not_texts(before);
     let turned = not_texts(after).into_iter().find(|part| !known.contains(part));
     let (Some(part), Some(step)) = (turned, steps.last()) else { return Ok(()) };
-    let step = steps.iter().rev().find(|step| part.starts_with(&pointer(&step.path))).unwrap_or(step);
+    let step = steps.iter().rev().find(|step| leads_through(&part, &pointer(&step.path))).unwrap_or(step);
     let value = after.pointer(&part).map(Value::to_string).unwrap_or_default();
     Err(Box::new(
         Diagnostic::new(
@@ -505,6 +505,11 @@ fn still_named_by_texts(site: &Site<'_>, before: &Value, after: &Value, steps: &
             shortened(&Value::from(value.as_str()).to_string(), 60)
         )),
     ))
+}
+
+/// Whether a place is another one, or lies in it; both are JSON pointers.
+fn leads_through(place: &str, other: &str) -> bool {
+    place.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Where a document has something else than a text that Kubernetes takes as text alone: what names it, its labels and

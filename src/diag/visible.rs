@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Whether a character acts instead of showing: the C0 and C1 controls except the tab, the Unicode marks that change
-/// the direction of the text around them (the "Trojan Source" characters), line separators, and characters without any
-/// width that are not needed to write a language. The joiners U+200C and U+200D are needed, and stay.
+/// the direction of the text around them (the "Trojan Source" characters), line separators, characters without any width
+/// that are not needed to write a language, and the two that neither YAML nor XML has (U+FFFE and U+FFFF). The joiners
+/// U+200C and U+200D are needed, and stay.
 pub fn is_hidden(c: char) -> bool {
     let directs = matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks_line = matches!(c, '\u{2028}' | '\u{2029}');
     let has_no_width = matches!(c, '\u{00ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
+        | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}');
     (c.is_control() && c != '\t') || directs || breaks_line || has_no_width
 }
 
@@ -102,8 +103,8 @@ mod tests {
 
     #[test]
     fn what_acts_is_written_out() {
-        let hostile = "a\u{1b}[31m\u{7}\r\n\u{7f}\u{9b}\u{202e}\u{2066}\u{2069}\u{feff}\u{e0041}";
-        assert_eq!(visible(hostile), "a\\x1B[31m\\x07\\r\\n\\x7F\\x9B\\u202E\\u2066\\u2069\\uFEFF\\U000E0041");
+        let hostile = "a\u{1b}[31m\u{7}\r\n\u{7f}\u{9b}\u{202e}\u{2066}\u{2069}\u{feff}\u{ffff}\u{e0041}";
+        assert_eq!(visible(hostile), "a\\x1B[31m\\x07\\r\\n\\x7F\\x9B\\u202E\\u2066\\u2069\\uFEFF\\uFFFF\\U000E0041");
     }
 
     #[test]

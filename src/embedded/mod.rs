@@ -176,7 +176,7 @@ fn not_as_meant(language: Language) -> EmbeddedError {
 /// Characters that are escaped although the language does not ask for it: what acts instead of showing, the tab, and what
 /// YAML does not print. Raw, they would not survive in the manifest around the text, or not be seen there.
 fn is_hidden(character: char) -> bool {
-    visible::is_hidden(character) || matches!(character, '\t' | '\u{fffe}' | '\u{ffff}')
+    visible::is_hidden(character) || character == '\t'
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ impl Annotation {
 /// A text as it can stand in a comment, on one line. Beside what acts on a terminal, YAML forbids two characters
 /// (YAML 1.2.2, 5.1), and some programs cut a manifest at any `---`.
 fn safe(text: &str) -> String {
-    let mut safe = visible(text.trim_end()).replace('\u{fffe}', "\\uFFFE").replace('\u{ffff}', "\\uFFFF");
+    let mut safe = visible(text.trim_end()).into_owned();
     while safe.contains("---") {
         safe = safe.replace("---", "--");
     }

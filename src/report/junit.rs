@@ -122,8 +122,6 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            '\u{fffe}' => out.push_str("\\uFFFE"),
-            '\u{ffff}' => out.push_str("\\uFFFF"),
             _ => out.push(c),
         }
     }

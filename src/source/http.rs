@@ -752,16 +752,16 @@ pub(super) fn is_loopback(url: &Url) -> bool {
 /// Whether the address may lead to this machine: by a name that is kept for it (RFC 6761, 6.3), with the dot of a whole
 /// name too, or by the addresses of "this host" (RFC 1122, 3.2.1.3), which systems take for it.
 fn is_this_machine(url: &Url) -> bool {
-    let mapped = |ip: std::net::Ipv6Addr| ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback() || ip.is_unspecified());
-    match url.host() {
-        Some(url::Host::Domain(name)) => {
-            let name = name.strip_suffix('.').unwrap_or(name);
-            name == "localhost" || name.ends_with(".localhost")
+    let is_named = |name: &str| name == "localhost" || name.ends_with(".localhost");
+    is_loopback(url)
+        || match url.host() {
+            Some(url::Host::Domain(name)) => is_named(name.strip_suffix('.').unwrap_or(name)),
+            Some(url::Host::Ipv4(ip)) => ip.is_unspecified(),
+            Some(url::Host::Ipv6(ip)) => {
+                ip.is_unspecified() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_unspecified())
+            }
+            None => false,
         }
-        Some(url::Host::Ipv4(ip)) => ip.is_loopback() || ip.is_unspecified(),
-        Some(url::Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unspecified() || mapped(ip),
-        None => false,
-    }
 }
 
 /// The address without user name, password and query: queries hold signatures at some hosts.

@@ -102,10 +102,10 @@ fn addressed(operation: &Operation) -> impl Iterator<Item = &Path> {
 
 /// Candidates first, then what the failure says of itself. What it advises is advice where there is no candidate.
 fn hints(near: Vec<String>, why: &Diagnostic) -> Vec<String> {
-    let help = why.help.iter().filter(|_| near.is_empty()).cloned();
-    let which = |note: &&String| !note.starts_with("This is operation");
-    let notes = why.notes.iter().filter(which).cloned().chain(help).collect::<Vec<_>>();
-    near.into_iter().map(|path| format!("It may be at {path} now.")).chain(notes).collect()
+    let has_candidate = !near.is_empty();
+    let help = why.help.iter().filter(|_| !has_candidate);
+    let notes = why.notes.iter().filter(|note| !note.starts_with("This is operation"));
+    near.into_iter().map(|path| format!("It may be at {path} now.")).chain(notes.chain(help).cloned()).collect()
 }
 
 /// A change on both sides, and how far each has come.
@@ -216,7 +216,7 @@ impl Both<'_> {
     fn near(&self, operation: &Operation) -> Vec<String> {
         let Some((old, before)) = &self.old else { return Vec::new() };
         let (new, after) = &self.new;
-        let published = old.published.as_ref().zip(new.published.as_ref());
+        let published = old.published.as_deref().zip(new.published.as_deref());
         let sides: Vec<(&Value, &Value)> = published.into_iter().chain(std::iter::once((before, after))).collect();
         let lost = addressed(operation).filter(|path| first(after, path).is_none());
         lost.flat_map(|path| near::paths(&sides, path)).collect()

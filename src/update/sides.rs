@@ -43,7 +43,7 @@ pub(super) struct Tried {
     pub(super) attempt: Attempt,
     text: Option<(Vec<String>, String)>,
     /// The value as upstream has it, before any patch, where that can be read.
-    pub(super) published: Option<Value>,
+    pub(super) published: Option<Arc<Value>>,
 }
 
 impl Side {
@@ -101,7 +101,7 @@ impl Resource {
     /// When the text that the change is about is not there, or not of its language.
     pub(super) fn attempt(&self, site: &Site<'_>) -> Result<Tried, Box<Diagnostic>> {
         let Some(found) = site.text_within(&self.state)? else {
-            let published = Some((*self.original).clone());
+            let published = Some(Arc::clone(&self.original));
             return Ok(Tried { before: self.state.clone(), attempt: site.attempt(&self.state), text: None, published });
         };
         let before = match self.texts.get(&found.path) {
@@ -114,6 +114,7 @@ impl Resource {
             Some(text) if text == found.text && !self.texts.contains_key(&found.path) => Some(before.clone()),
             text => text.and_then(|text| embedded::read(found.language, text).ok()),
         };
+        let published = published.map(Arc::new);
         Ok(Tried { before, attempt, text: Some((found.path, found.text.to_owned())), published })
     }
 
