@@ -204,11 +204,19 @@ struct Card {
 
 #[derive(Clone)]
 struct PatchView {
+    /// Whether it is told below the block, where its first departure stands, and not in the card.
     is_open: bool,
-    why: Vec<String>,
+    why: Vec<Vec<Run>>,
     evidence: Vec<Link>,
     facts: Vec<(&'static str, Link)>,
     file: String,
+}
+
+/// A stretch of a paragraph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Run {
+    text: String,
+    is_code: bool,
 }
 
 #[derive(Clone)]
@@ -571,6 +579,8 @@ fn values(departure: &Departure, is_unexplained: bool) -> Vec<(&'static str, Str
     let names = match (departure.change, is_unexplained) {
         (ChangeKind::Move, _) => ("from index", "to index"),
         (_, true) => ("upstream", "here"),
+        (ChangeKind::Add, false) => ("before", "value"),
+        (ChangeKind::Remove, false) => ("value", "after"),
         (_, false) => ("before", "after"),
     };
     let before = departure.before.as_ref().map(|value| (names.0, shown(value)));
@@ -581,7 +591,7 @@ fn patch_view(patch: &PatchReport) -> PatchView {
     let facts = [("verified", &patch.verified), ("review", &patch.review), ("upstream", &patch.upstream)];
     PatchView {
         is_open: false,
-        why: paragraphs(&patch.why),
+        why: paragraphs(&patch.why).iter().map(|paragraph| runs(paragraph)).collect(),
         evidence: patch.evidence.iter().map(|evidence| Link::new(evidence)).collect(),
         facts: facts.into_iter().filter_map(|(name, fact)| Some((name, Link::new(fact.as_ref()?)))).collect(),
         file: visible(&patch.file).into_owned(),
@@ -606,6 +616,21 @@ fn paragraphs(text: &str) -> Vec<String> {
     paragraphs.push(open);
     paragraphs.retain(|paragraph| !paragraph.is_empty());
     paragraphs
+}
+
+/// A paragraph cut at its backquotes: what stands between two of them is code.
+fn runs(paragraph: &str) -> Vec<Run> {
+    let parts: Vec<&str> = paragraph.split('`').collect();
+    // The last backquote of an odd number quotes nothing.
+    let (quoted, rest) =
+        if parts.len().is_multiple_of(2) { parts.split_at(parts.len() - 2) } else { (parts.as_slice(), &[][..]) };
+    let run = |(at, text): (usize, &&str)| Run { text: (*text).to_owned(), is_code: at % 2 == 1 };
+    let mut runs: Vec<Run> = quoted.iter().enumerate().map(run).collect();
+    if !rest.is_empty() {
+        runs.push(Run { text: rest.join("`"), is_code: false });
+    }
+    runs.retain(|run| !run.text.is_empty());
+    runs
 }
 
 fn cell(cell: &rows::Cell<'_>) -> Cell {

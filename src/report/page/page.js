@@ -17,6 +17,8 @@
       card.hidden = patch !== "all" && card.dataset.patch !== patch;
       if (!card.hidden) wanted.add(card.id);
     }
+    for (const reasons of document.querySelectorAll(".reasons"))
+      reasons.hidden = document.getElementById(reasons.dataset.card)?.hidden ?? false;
     for (const row of document.querySelectorAll("tr[data-of]"))
       row.classList.toggle("out", !row.dataset.of.split(" ").some((id) => wanted.has(id)));
     for (const block of document.querySelectorAll(".block")) {

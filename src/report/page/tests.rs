@@ -157,3 +157,13 @@ fn the_page_names_the_hashes_of_all_that_it_runs() {
         !page.contains(" style=\"") && !page.contains(" src=") && !page.contains("@import") && !page.contains("url(")
     );
 }
+
+#[test]
+fn what_stands_between_backquotes_is_code() {
+    let told =
+        |text: &str| -> Vec<(String, bool)> { runs(text).into_iter().map(|run| (run.text, run.is_code)).collect() };
+    let run = |text: &str, is_code| (text.to_owned(), is_code);
+    assert_eq!(told("run `a b` and `c`"), [run("run ", false), run("a b", true), run(" and ", false), run("c", true)]);
+    assert_eq!(told("`a` it`s"), [run("a", true), run(" it`s", false)]);
+    assert_eq!(told("plain"), [run("plain", false)]);
+}
