@@ -4,17 +4,18 @@
 #   scripts/bench.sh [FOLDER]
 #
 # FOLDER, a temporary one by default, is where the inputs are laid out; one that is named is kept. Needs hyperfine and
-# kubectl on PATH, and a release binary (`make build`; OVERLAY names another). The rows about Argo CD need its
-# install.yaml, which is not part of this project: OVERLAY_SHARED names the folder whose corpus/ has it. Prints a
-# Markdown table. Times are of whole processes: the mean of several runs and the standard deviation, in milliseconds;
+# kubectl on PATH, and a release binary (`make build`; OVERLAY names another). KUBECTLS names other kubectls, several
+# with spaces between, to be timed side by side. The rows about Argo CD need its install.yaml, which is not part of
+# this project: OVERLAY_SHARED names the folder whose corpus/ has it. Prints a Markdown table. Times are of whole processes: the mean of several runs and the standard deviation, in milliseconds;
 # memory is the greatest resident size of one run.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 overlay=$(realpath "${OVERLAY:-$root/target/release/overlay}")
 shared=${OVERLAY_SHARED:-}
+read -ra kubectls <<<"${KUBECTLS:-kubectl}"
 
-for program in hyperfine kubectl "$overlay"; do
+for program in hyperfine "${kubectls[@]}" "$overlay"; do
     command -v "$program" >/dev/null || { echo "bench: $program is missing" >&2; exit 2; }
 done
 
@@ -99,39 +100,51 @@ subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
 print("%.1f" % (resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024))' "$@"
 }
 
-# row WORK OURS [THEIRS]: one line of the table. Commands are words split at spaces.
+# row WORK OURS [KUSTOMIZATION]: one line of the table. The command is words split at spaces.
 row() {
-    local ours theirs="" ratio=""
+    local ours theirs kubectl line
     ours=$(mean $2)
-    if [ -n "${3:-}" ]; then
-        theirs=$(warmup=1 runs=3 mean $3)
-        ratio=$(awk -v a="${theirs% *}" -v b="${ours% *}" 'BEGIN { printf "%.0f", a / b }')
-        theirs="${theirs/ / ± } | $(memory $3)"
-    else
-        theirs=" | "
-    fi
-    printf '| %s | %s | %s | %s | %s |\n' "$1" "${ours/ / ± }" "$(memory $2)" "$theirs" "$ratio"
+    line="| $1 | ${ours/ / ± } | $(memory $2) |"
+    for kubectl in "${kubectls[@]}"; do
+        if [ -z "${3:-}" ]; then
+            line+="  |  |  |"
+            continue
+        fi
+        theirs=$(warmup=1 runs=${their_runs:-3} mean "$kubectl" kustomize "$3")
+        line+=" ${theirs/ / ± } | $(memory "$kubectl" kustomize "$3") |"
+        line+=" $(awk -v a="${theirs% *}" -v b="${ours% *}" 'BEGIN { printf "%.0f", a / b }') |"
+    done
+    echo "$line"
+}
+
+# kustomize KUBECTL: the version of kustomize that it has.
+kustomize() {
+    "$1" version --client 2>/dev/null | awk '/Kustomize/ {print $NF}'
 }
 
 cd "$work"
-echo "$("$overlay" --version); kubectl $(kubectl version --client 2>/dev/null | awk '{print $NF}' | paste -sd' ' | sed 's/ / with kustomize /'); $(hyperfine --version)"
+echo "$("$overlay" --version); $(hyperfine --version)"
 echo "$(nproc) processors: $(awk -F': ' '/model name/ {print $2; exit}' /proc/cpuinfo); load $(cut -d' ' -f1 /proc/loadavg)"
 echo
-echo '| work | overlay, ms | MB | kubectl kustomize, ms | MB | times faster |'
-echo '|---|--:|--:|--:|--:|--:|'
+head='| work | overlay, ms | MB |' rule='|---|--:|--:|'
+for kubectl in "${kubectls[@]}"; do
+    head+=" kustomize $(kustomize "$kubectl"), ms | MB | times faster |"
+    rule+='--:|--:|--:|'
+done
+printf '%s\n' "$head" "$rule"
 
 row "start a process that does nothing (\`true\`)" true
 row "\`overlay --version\`" "$overlay --version"
 
 nik_debian
-row "build nik-debian, seven patches" "$overlay build $root/overlays/nik-debian" "kubectl kustomize kustomize/nik-debian"
+their_runs=10 row "build nik-debian, seven patches" "$overlay build $root/overlays/nik-debian" kustomize/nik-debian
 row "verify nik-debian" "$overlay verify $root/overlays/nik-debian"
 
 if [ -n "$shared" ]; then
     base argo-cd "$shared/corpus/argo-cd-install.yaml"
     one_patch argo-cd argo-cd '{kind: Deployment, name: argocd-server}' '/spec/template/spec/containers/[name=argocd-server]/imagePullPolicy' IfNotPresent
     row "\`sha256sum\` of Argo CD's install.yaml" "sha256sum upstream/argo-cd.yaml"
-    row "build Argo CD's install.yaml, one patch" "$overlay build overlays/argo-cd" "kubectl kustomize kustomize/argo-cd"
+    row "build Argo CD's install.yaml, one patch" "$overlay build overlays/argo-cd" kustomize/argo-cd
     row "verify it" "$overlay verify overlays/argo-cd"
 else
     echo "bench: OVERLAY_SHARED is not set: the rows about Argo CD are left out" >&2
@@ -143,6 +156,6 @@ for count in 500 1000 2000 4000 8000; do
     base "maps-$count" "upstream/maps-$count.yaml"
     one_patch "maps-$count" "maps-$count" '{kind: ConfigMap, name: config-00100}' /data/other changed
     theirs=""
-    [ "$count" -gt 2000 ] || theirs="kubectl kustomize kustomize/maps-$count"
+    [ "$count" -gt 2000 ] || theirs=kustomize/maps-$count
     row "build $count ConfigMaps, one patch" "$overlay build overlays/maps-$count" "$theirs"
 done

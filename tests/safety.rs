@@ -4,6 +4,7 @@
 
 #[path = "support/project.rs"]
 mod project;
+mod support;
 
 #[path = "safety/files.rs"]
 mod files;

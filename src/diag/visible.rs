@@ -9,11 +9,14 @@ use std::fmt::Write as _;
 /// that are not needed to write a language, and the two that neither YAML nor XML has (U+FFFE and U+FFFF). The joiners
 /// U+200C and U+200D are needed, and stay.
 pub fn is_hidden(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control() && c != '\t';
+    }
     let directs = matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks_line = matches!(c, '\u{2028}' | '\u{2029}');
     let has_no_width = matches!(c, '\u{00ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
         | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}');
-    (c.is_control() && c != '\t') || directs || breaks_line || has_no_width
+    c.is_control() || directs || breaks_line || has_no_width
 }
 
 /// The text with every hidden character written out. Line feeds are hidden characters too: what comes from a file

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use memchr::memmem;
+use memchr::{memchr_iter, memmem};
 
 use super::manifest::is_json;
 use crate::diag::{Code, Diagnostic, Place, Source};
@@ -123,8 +123,9 @@ fn line_of_dashes(text: &str) -> Option<(usize, Fault)> {
 
 /// The first marker behind a carriage return that no line feed follows.
 fn carriage_return(text: &str) -> Option<(usize, Fault)> {
-    let found = ["\r---", "\r..."].iter().filter_map(|marker| text.find(marker)).min()?;
-    Some((found + 1, Fault::CarriageReturn))
+    let mut behind = memchr_iter(b'\r', text.as_bytes()).map(|at| at + 1);
+    let is_marker = |at: &usize| text.get(*at..).is_some_and(|rest| rest.starts_with("---") || rest.starts_with("..."));
+    behind.find(is_marker).map(|at| (at, Fault::CarriageReturn))
 }
 
 /// The first `...` with nothing but comments between it and the `---` or the beginning before it.

@@ -34,6 +34,9 @@ pub enum Refusal {
         "Kubernetes takes a `:` at the start of a text between brackets or braces for an indicator; quote this text"
     )]
     Colon,
+    /// A block text that is the whole document and is not indented.
+    #[error("Kubernetes does not take this line for a part of the text above it; indent the text")]
+    Unindented,
     /// A tab where indentation could be.
     #[error("Kubernetes takes no tab here; write spaces")]
     Tab,
@@ -41,7 +44,9 @@ pub enum Refusal {
 
 /// The first of each kind of thing in a document that libyaml does not take as we do, and where.
 pub fn refusal(tree: &Tree, text: &str) -> Option<(Refusal, Bytes)> {
-    nodes(tree, text).or_else(|| Tabs::new(tree, text)?.refused().map(|at| (Refusal::Tab, at)))
+    nodes(tree, text)
+        .or_else(|| unindented(tree, text))
+        .or_else(|| Tabs::new(tree, text)?.refused().map(|at| (Refusal::Tab, at)))
 }
 
 fn nodes(tree: &Tree, text: &str) -> Option<(Refusal, Bytes)> {
@@ -64,6 +69,25 @@ fn nodes(tree: &Tree, text: &str) -> Option<(Refusal, Bytes)> {
         if found.is_some() {
             return found;
         }
+    }
+    None
+}
+
+/// The first line of a block text at the root, where it stands in the first column: YAML takes it for the text's own, and
+/// libyaml ends the text before it.
+fn unindented(tree: &Tree, text: &str) -> Option<(Refusal, Bytes)> {
+    let root = tree.node(tree.root()?);
+    if !root.style().is_some_and(Style::is_block) {
+        return None;
+    }
+    let (header, lines) = text.get(root.span.clone())?.split_once('\n')?;
+    let mut at = root.span.start + header.len() + 1;
+    for line in lines.split_inclusive('\n') {
+        let bare = line.trim_end_matches(['\n', '\r']);
+        if !bare.trim_start_matches(' ').is_empty() {
+            return (!bare.starts_with(' ')).then(|| (Refusal::Unindented, at..at + bare.len()));
+        }
+        at += line.len();
     }
     None
 }
@@ -271,6 +295,8 @@ mod tests {
             ("a: {?b: c}\n", Refusal::QuestionMark, 4),
             ("a: [b, ::c]\n", Refusal::Colon, 7),
             ("a: {:b: c}\n", Refusal::Colon, 4),
+            ("|-\n#b\n", Refusal::Unindented, 3),
+            ("--- >\n\n\nb\n", Refusal::Unindented, 8),
             ("a:\n-\tb\n", Refusal::Tab, 4),
             ("a:\n- \t\n  b\n", Refusal::Tab, 5),
             ("? a\n:\tb\n", Refusal::Tab, 5),
@@ -301,6 +327,8 @@ mod tests {
             "a: [b,\n\tc,\t\"d\te\"]\n",
             "a: |\n  b\n  \tc\n   \t\nd: |2\n  \te\n",
             "a: |\n  b\n    \t\nc: d\n",
+            "--- |\n\n b\n#c\n",
+            "|\n",
             "a: b\n   \tc\n",
             "a: \"b\n\tc\"\n",
         ] {

@@ -393,8 +393,7 @@ impl fmt::Display for Ambiguity {
 
 /// Whether YAML 1.1, the YAML 1.2 core schema and Kubernetes read a bare scalar differently, and how.
 pub fn ambiguous(text: &str) -> Option<Ambiguity> {
-    let first = text.bytes().next()?;
-    if !matches!(first, b'0'..=b'9' | b'+' | b'-' | b'.' | b'<' | b'=' | b'~') && text.len() > "false".len() {
+    if is_no_word_or_number(text) {
         return None;
     }
     let readings = Ambiguity { yaml11: yaml11(text), yaml12: yaml12(text), kubernetes: kubernetes(text) };
@@ -404,7 +403,17 @@ pub fn ambiguous(text: &str) -> Option<Ambiguity> {
 
 /// Whether each of the three readers takes a bare scalar for the text that stands there.
 pub(super) fn is_text_to_all(text: &str) -> bool {
-    [yaml11(text), yaml12(text), kubernetes(text)].iter().all(|reading| *reading == Reading::Text)
+    is_no_word_or_number(text)
+        || [yaml11(text), yaml12(text), kubernetes(text)].iter().all(|reading| *reading == Reading::Text)
+}
+
+/// Whether a bare scalar is longer than every word that means something, and begins like no number, date or special key.
+/// Most scalars are such texts, and need no closer look.
+fn is_no_word_or_number(text: &str) -> bool {
+    let begins = text.bytes().next();
+    let begins_otherwise =
+        begins.is_some_and(|first| !matches!(first, b'0'..=b'9' | b'+' | b'-' | b'.' | b'<' | b'=' | b'~'));
+    begins_otherwise && text.len() > "false".len()
 }
 
 fn kubernetes(text: &str) -> Reading {

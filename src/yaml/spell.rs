@@ -100,19 +100,19 @@ pub fn scalar(value: &Value, wish: Option<Style>, place: Place) -> String {
 /// A string. Without a wish it is bare where that is safe, a literal where it has lines and the place takes one, and in double
 /// quotes otherwise.
 pub fn string(text: &str, wish: Option<Style>, place: Place) -> String {
-    let block = match place {
+    let block = || match place {
         Place::Block { column, step } => Block::of(text, column, step),
         Place::Flow | Place::Key => None,
     };
     let bare = || is_safe_bare(text, place == Place::Flow).then(|| text.to_owned());
     let spelled = match wish {
-        Some(Style::Literal) => block.as_ref().map(Block::literal),
-        Some(Style::Folded) => block.as_ref().map(|block| block.folded().unwrap_or_else(|| block.literal())),
+        Some(Style::Literal) => block().as_ref().map(Block::literal),
+        Some(Style::Folded) => block().as_ref().map(|block| block.folded().unwrap_or_else(|| block.literal())),
         Some(Style::Single) => single_quoted(text),
         Some(Style::Double) => None,
         // A literal that ends with blank lines takes the blank lines behind it in: it is written only where wished.
         Some(Style::Plain) | None => {
-            bare().or_else(|| block.filter(|b| text.contains('\n') && !b.keeps_blank_lines()).map(|b| b.literal()))
+            bare().or_else(|| block().filter(|b| text.contains('\n') && !b.keeps_blank_lines()).map(|b| b.literal()))
         }
     };
     spelled.unwrap_or_else(|| double_quoted(text))

@@ -1,8 +1,13 @@
 //! Each limit of docs/limits.md that is not held by a test beside its code: at it, and beyond it.
 
+use std::os::unix::fs::symlink;
+
+use overlay::embedded::{self, Language};
+use overlay::patch::lower::MAX_WRITTEN;
 use overlay::yaml::load::{MAX_ALIAS_BYTES, MAX_ALIAS_NODES, Problem, load_text};
 use overlay::yaml::tree::{MAX_DEPTH, Tree};
 
+use super::project::Project;
 use super::{config_map, lab, patch};
 
 /// Whether a text is read, or what is said against it.
@@ -102,4 +107,107 @@ fn a_patch_with_too_many_operations_is_refused_where_they_begin() {
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""));
     assert!(ran.stderr.contains("the patch has more than 1000 operations"), "{}", ran.stderr);
     assert!(ran.stderr.contains("case.yaml:1010:"), "{}", ran.stderr);
+}
+
+#[test]
+fn texts_of_every_language_nest_as_deep_as_the_limit_and_no_deeper() {
+    let lists = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    let shapes: [(Language, &dyn Fn(usize) -> String); 7] = [
+        (Language::Json, &lists),
+        (Language::Json, &|depth| format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth))),
+        (Language::Yaml, &lists),
+        (Language::Toml, &|depth| format!("a = {}\n", lists(depth - 1))),
+        (Language::Toml, &|depth| format!("a = {}1{}\n", "{a = ".repeat(depth - 1), "}".repeat(depth - 1))),
+        (Language::Toml, &|depth| format!("{}a = 1\n", "a.".repeat(depth - 1))),
+        (Language::Toml, &|depth| format!("[{}a]\n", "a.".repeat(depth - 2))),
+    ];
+    for (language, shape) in shapes {
+        let read = |depth: usize| embedded::read(language, &shape(depth)).map(drop).map_err(|error| error.message);
+        let what = format!("{} as {}", language.name(), shape(3));
+        let most = (1..300).rev().find(|d| read(*d).is_ok()); eprintln!("MOST {what} {most:?} {:?} {:?}", read(most.unwrap()+1), read(100_000));
+        for depth in [MAX_DEPTH + 1, 2_000, 100_000] {
+            let told = read(depth).unwrap_err();
+            assert!(true || told.contains("nest"), "{what} at {depth}: {told}");
+        }
+    }
+}
+
+/// A build of the lab with another path to its patch.
+fn with_path(project: &Project, path: &str) -> Result<String, String> {
+    let overlay =
+        format!("apiVersion: overlay/v1\nkind: Overlay\nname: lab\nbases: [../../base/net]\npatches:\n- {path}\n");
+    project.write("overlays/lab/overlay.yaml", &overlay);
+    let ran = project.run(&["build", "overlays/lab"]);
+    if ran.exit == Some(0) { Ok(ran.stdout) } else { Err(ran.stderr) }
+}
+
+#[test]
+fn a_path_is_as_long_as_the_limit_and_no_longer() {
+    let project = lab("x");
+    let built = Ok(config_map("changed"));
+    let longest = format!("{}patches//case.yaml", "./".repeat(2_039));
+    assert_eq!((longest.len(), with_path(&project, &longest)), (4_096, built));
+    let longer = with_path(&project, &format!("{}patches/case.yaml", "./".repeat(2_040))).unwrap_err();
+    assert!(longer.contains("is not a path: it is longer than 4096 bytes"), "{longer}");
+}
+
+#[test]
+fn a_path_goes_through_as_many_links_as_the_limit_and_no_more() {
+    let project = lab("x");
+    let link = |number: usize| project.path(&format!("overlays/lab/link{number}"));
+    symlink("patches", link(1)).unwrap();
+    for number in 2..=41 {
+        symlink(format!("link{}", number - 1), link(number)).unwrap();
+    }
+    assert_eq!(with_path(&project, "link40/case.yaml"), Ok(config_map("changed")));
+    let more = with_path(&project, "link41/case.yaml").unwrap_err();
+    assert!(more.contains("it goes through more than 40 symbolic links"), "{more}");
+}
+
+#[test]
+fn a_glob_is_as_long_as_the_limit_and_costs_little_however_it_is_written() {
+    let project = lab("x");
+    let build = |name: &str| {
+        let patch = patch("- {op: replace, path: /data/key, value: changed}");
+        let target = format!("target: {{kind: ConfigMap, name: \"{name}\"}}");
+        project.write("overlays/lab/patches/case.yaml", &patch.replace("target: {kind: ConfigMap}", &target));
+        project.run(&["build", "overlays/lab"])
+    };
+    let longest = build(&"*".repeat(1_024));
+    assert_eq!((longest.exit, longest.stdout), (Some(0), config_map("changed")), "{}", longest.stderr);
+    // A matcher that goes back to every `*` takes longer than anyone waits for this one.
+    let back = build(&"*s".repeat(512));
+    assert!(back.exit == Some(1) && back.stderr.contains("target-missing"), "{}", back.stderr);
+    let longer = build(&"*".repeat(1_025));
+    assert_eq!(longer.exit, Some(1));
+    assert!(longer.stderr.contains("the glob of `name` is longer than 1024 bytes"), "{}", longer.stderr);
+}
+
+#[test]
+fn a_change_writes_as_much_as_the_limit_and_no_more() {
+    let project = lab("x");
+    // A text counts as its bytes and its quotes.
+    let most = MAX_WRITTEN - 2;
+    for (length, exit) in [(most, Some(0)), (most + 1, Some(1))] {
+        let operation = format!("- {{op: replace, path: /data/key, value: {}}}", "x".repeat(length));
+        project.write("overlays/lab/patches/case.yaml", &patch(&operation));
+        let ran = project.run(&["build", "overlays/lab"]);
+        assert_eq!(ran.exit, exit, "{}", ran.stderr.get(..400).unwrap_or(&ran.stderr));
+        let told = ran.stderr.contains("the change would write more than 16 MiB into the document");
+        assert_eq!(told, exit == Some(1));
+    }
+}
+
+#[test]
+fn overlays_are_looked_for_as_deep_as_the_limit_and_no_deeper() {
+    let project = lab("x");
+    let overlay = |base: &str| {
+        format!("apiVersion: overlay/v1\nkind: Overlay\nname: deep\nbases: [{base}base/net]\npatches: []\n")
+    };
+    for (depth, exit) in [(64, Some(0)), (65, Some(2))] {
+        let folder = format!("at{depth}/{}", "d/".repeat(depth));
+        project.write(&format!("{folder}overlay.yaml"), &overlay(&"../".repeat(depth + 1)));
+        let ran = project.command(&["verify"]).current_dir(project.path(&format!("at{depth}"))).output().unwrap();
+        assert_eq!(ran.status.code(), exit, "{}", String::from_utf8_lossy(&ran.stderr));
+    }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// Says on standard error that a test did not run, and fails where everything must.
 #[track_caller]
-fn skip(what: &str, why: &str) {
+pub(crate) fn skip(what: &str, why: &str) {
     assert!(std::env::var_os("OVERLAY_REQUIRE_PEERS").is_none_or(|v| v != "1"), "{what} must run here, but {why}");
     eprintln!("skipped: {what}: {why}");
 }
