@@ -6,8 +6,9 @@
 # FOLDER, a temporary one by default, is where the inputs are laid out; one that is named is kept. Needs hyperfine and
 # kubectl on PATH, and a release binary (`make build`; OVERLAY names another). KUBECTLS names other kubectls, several
 # with spaces between, to be timed side by side. The rows about Argo CD need its install.yaml, which is not part of
-# this project: OVERLAY_SHARED names the folder whose corpus/ has it. Prints a Markdown table. Times are of whole processes: the mean of several runs and the standard deviation, in milliseconds;
-# memory is the greatest resident size of one run.
+# this project: OVERLAY_SHARED names the folder whose corpus/ has it. Prints a Markdown table. Times are of whole
+# processes: the mean of several runs and the standard deviation, in milliseconds; memory is the greatest resident size
+# of one run.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -21,6 +21,10 @@ use crate::change::{Action, Change, New, TextEdit, apply_edits};
 use crate::diag::visible;
 use crate::yaml::number;
 
+/// How deeply the brackets of one TOML value nest, and how many parts a key has: the bounds of `toml_edit`. Headers, keys and
+/// brackets together nest no deeper than [`crate::yaml::tree::MAX_DEPTH`].
+pub const MAX_TOML_NESTING: usize = 80;
+
 /// What an embedded text is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
@@ -105,7 +109,8 @@ impl Language {
 /// an error: readers disagree on which one counts (RFC 8259, section 4), so a change of it could not be proven.
 ///
 /// # Errors
-/// When the text is not of that language, nests deeper than [`crate::yaml::tree::MAX_DEPTH`], or holds what a JSON value cannot.
+/// When the text is not of that language, nests deeper than [`crate::yaml::tree::MAX_DEPTH`] or, in TOML, than
+/// [`MAX_TOML_NESTING`], or holds what a JSON value cannot.
 pub fn read(language: Language, text: &str) -> Result<Value, EmbeddedError> {
     match language {
         Language::Json => json::read(text),

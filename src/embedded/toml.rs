@@ -12,7 +12,7 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 use toml_edit::{Document, Item, Table, TomlError, Value as TomlValue};
 
-use super::EmbeddedError;
+use super::{EmbeddedError, MAX_TOML_NESTING};
 use crate::yaml::{number, tree::MAX_DEPTH};
 pub(super) use edit::edit;
 
@@ -29,9 +29,13 @@ fn parse(text: &str) -> Result<Document<&str>, EmbeddedError> {
 fn syntax(text: &str, error: &TomlError) -> EmbeddedError {
     let offset = error.span().map_or(text.len(), |span| span.start);
     let message = match error.message().lines().next().unwrap_or_default() {
-        "" => "this is no TOML",
-        limit if limit.contains("recurs") => "the text nests too deeply",
-        message => message,
+        "" => "this is no TOML".to_owned(),
+        limit if limit.contains("recurs") => {
+            format!(
+                "this TOML nests deeper than {MAX_TOML_NESTING} brackets, or a key of it has more than {MAX_TOML_NESTING} parts"
+            )
+        }
+        message => message.to_owned(),
     };
     EmbeddedError::new(text.floor_char_boundary(offset), message)
 }

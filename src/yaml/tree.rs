@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StructureStyle};
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, StructureStyle};
 
 /// How deeply collections may nest. Deeper input is an error; every recursion over a tree is bounded by it.
 pub const MAX_DEPTH: usize = 200;
@@ -243,6 +243,10 @@ impl Node {
     }
 }
 
+fn too_deep(offset: usize) -> SyntaxError {
+    SyntaxError { message: format!("nested deeper than {MAX_DEPTH} levels"), offset }
+}
+
 /// A collection that is being read.
 enum Open {
     Sequence { id: NodeId, pending: Option<usize> },
@@ -310,7 +314,10 @@ impl<'t> Builder<'t> {
         while offset > 0 && self.byte(offset) != Some(b'\t') && self.byte(offset - 1) == Some(b'\t') {
             offset -= 1;
         }
-        SyntaxError { message: error.info(), offset }
+        match error.kind() {
+            ErrorKind::RecursionLimitExceeded => too_deep(offset),
+            _ => SyntaxError { message: error.info(), offset },
+        }
     }
 
     fn take(&mut self, event: Event<'_>, span: &Span) -> Result<(), SyntaxError> {
@@ -382,7 +389,7 @@ impl<'t> Builder<'t> {
 
     fn start(&mut self, kind: Kind, anchor: usize, tag: Option<Tag>, at: Bytes) -> Result<NodeId, SyntaxError> {
         if self.open.len() >= MAX_DEPTH {
-            return Err(SyntaxError { message: format!("nested deeper than {MAX_DEPTH} levels"), offset: at.start });
+            return Err(too_deep(at.start));
         }
         let flow = matches!(kind, Kind::Sequence { flow: true, .. } | Kind::Mapping { flow: true, .. });
         self.before_node();

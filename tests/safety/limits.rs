@@ -2,13 +2,16 @@
 
 use std::os::unix::fs::symlink;
 
-use overlay::embedded::{self, Language};
+use overlay::embedded::{self, Language, MAX_TOML_NESTING};
 use overlay::patch::lower::MAX_WRITTEN;
 use overlay::yaml::load::{MAX_ALIAS_BYTES, MAX_ALIAS_NODES, Problem, load_text};
 use overlay::yaml::tree::{MAX_DEPTH, Tree};
 
 use super::project::Project;
 use super::{config_map, lab, patch};
+
+/// A text that nests as deeply as it is told to.
+type Shape<'a> = &'a dyn Fn(usize) -> String;
 
 /// Whether a text is read, or what is said against it.
 fn read(text: &str) -> Result<(), String> {
@@ -21,7 +24,7 @@ fn collections_of_every_kind_nest_as_deep_as_the_limit_and_no_deeper() {
         let lines: Vec<String> = (0..depth).map(|level| format!("{}{mark}\n", "  ".repeat(level))).collect();
         lines.concat()
     };
-    let shapes: [(&str, &dyn Fn(usize) -> String); 6] = [
+    let shapes: [(&str, Shape); 6] = [
         ("flow sequences", &|depth| format!("{}{}\n", "[".repeat(depth), "]".repeat(depth))),
         ("flow mappings", &|depth| format!("{}{}\n", "{a: ".repeat(depth), "}".repeat(depth))),
         ("flow in block", &|depth| format!("a: {}{}\n", "[".repeat(depth - 1), "]".repeat(depth - 1))),
@@ -112,22 +115,32 @@ fn a_patch_with_too_many_operations_is_refused_where_they_begin() {
 #[test]
 fn texts_of_every_language_nest_as_deep_as_the_limit_and_no_deeper() {
     let lists = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-    let shapes: [(Language, &dyn Fn(usize) -> String); 7] = [
-        (Language::Json, &lists),
-        (Language::Json, &|depth| format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth))),
-        (Language::Yaml, &lists),
-        (Language::Toml, &|depth| format!("a = {}\n", lists(depth - 1))),
-        (Language::Toml, &|depth| format!("a = {}1{}\n", "{a = ".repeat(depth - 1), "}".repeat(depth - 1))),
-        (Language::Toml, &|depth| format!("{}a = 1\n", "a.".repeat(depth - 1))),
-        (Language::Toml, &|depth| format!("[{}a]\n", "a.".repeat(depth - 2))),
+    // A value of eighty brackets below a key of eighty parts below a header of forty is as deep as anything may be.
+    let mixed = |depth: usize| format!("[{}a]\n{}a = {}\n", "a.".repeat(depth - 161), "a.".repeat(79), lists(80));
+    let whole = format!("nests deeper than {MAX_DEPTH} levels");
+    let toml = format!(
+        "this TOML nests deeper than {MAX_TOML_NESTING} brackets, or a key of it has more than {MAX_TOML_NESTING} parts"
+    );
+    let shapes: [(Language, usize, &str, Shape); 9] = [
+        (Language::Json, MAX_DEPTH, &whole, &lists),
+        (Language::Json, MAX_DEPTH, &whole, &|depth| format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth))),
+        (Language::Yaml, MAX_DEPTH, "nested deeper than 200 levels", &lists),
+        (Language::Yaml, MAX_DEPTH, "nested deeper than 200 levels", &|depth| format!("{}x\n", "- ".repeat(depth))),
+        (Language::Toml, MAX_TOML_NESTING, &toml, &|depth| format!("a = {}\n", lists(depth))),
+        (Language::Toml, MAX_TOML_NESTING, &toml, &|depth| {
+            format!("a = {}1{}\n", "{a = ".repeat(depth), "}".repeat(depth))
+        }),
+        (Language::Toml, MAX_TOML_NESTING, &toml, &|depth| format!("{}a = 1\n", "a.".repeat(depth - 1))),
+        (Language::Toml, MAX_TOML_NESTING, &toml, &|depth| format!("[{}a]\n", "a.".repeat(depth - 1))),
+        (Language::Toml, MAX_DEPTH, &whole, &mixed),
     ];
-    for (language, shape) in shapes {
+    for (language, limit, told, shape) in shapes {
         let read = |depth: usize| embedded::read(language, &shape(depth)).map(drop).map_err(|error| error.message);
-        let what = format!("{} as {}", language.name(), shape(3));
-        let most = (1..300).rev().find(|d| read(*d).is_ok()); eprintln!("MOST {what} {most:?} {:?} {:?}", read(most.unwrap()+1), read(100_000));
-        for depth in [MAX_DEPTH + 1, 2_000, 100_000] {
-            let told = read(depth).unwrap_err();
-            assert!(true || told.contains("nest"), "{what} at {depth}: {told}");
+        assert_eq!(read(limit), Ok(()), "{}", language.name());
+        for depth in [limit + 1, 2_000, 100_000] {
+            let error = read(depth).unwrap_err();
+            // Where a part of it nests too deeply of itself, that is told.
+            assert!(error.ends_with(told) || error.ends_with(&toml), "{} at {depth}: {error}", language.name());
         }
     }
 }
