@@ -46,6 +46,10 @@ const LEFT_BEHIND: i64 = 3600;
 const TURN_TRIES: u32 = 500;
 const TURN_PAUSE: Duration = Duration::from_millis(20);
 
+/// Up to how many files or folders are brought to the disk one by one. Of more than that, each flush waits for the disk
+/// anew, and one of the whole file system is sooner done.
+const FLUSHED_SINGLY: usize = 32;
+
 /// The file that tells, while several files of a folder change, which ones.
 const JOURNAL: &str = ".overlay-journal";
 
@@ -279,7 +283,7 @@ pub struct Write<'a> {
 /// when anything fails, every file is as it was and nothing is left behind. A file that exists keeps its mode and,
 /// where the process may set them, its owner and group.
 pub fn commit(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<(), FsError> {
-    Batch::of(writes, removals)?.commit()
+    Batch::of(writes, removals)?.rename()
 }
 
 /// The turn on folders whose files are read, or changed, together: while one process has it to write, no other has it.
@@ -349,7 +353,7 @@ fn take_turns<'p>(
 /// as it was, and one that ends later leaves it to the next [`Turn`] to write.
 pub fn commit_recoverably(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<(), FsError> {
     // Dropped from the last to the first: a folder goes when nothing stands in it.
-    let Batch { folders, staged, removals } = Batch::of(writes, removals)?;
+    let Batch { folders, staged, removals, .. } = Batch::of(writes, removals)?;
     let journals = Journals::of(&staged, &removals)?;
     rename(staged, &removals)?;
     drop(journals);
@@ -357,12 +361,14 @@ pub fn commit_recoverably(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<
     Ok(())
 }
 
-/// What [`commit`] does, with contents that go to the disk one by one as they become known. Dropped before its commit,
-/// it leaves nothing behind.
+/// What [`commit`] does, with contents that are written one by one as they become known. The files that they replace must
+/// be readable. Dropped before its commit, it leaves nothing behind.
 #[derive(Default)]
 pub struct Batch {
     staged: Vec<Staged>,
     removals: Vec<PathBuf>,
+    /// The folders that were looked through for what killed processes left.
+    swept: HashSet<PathBuf>,
     // Behind the files that stand in them: fields are dropped in this order.
     folders: NewFolders,
 }
@@ -371,16 +377,29 @@ impl Batch {
     fn of(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<Batch, FsError> {
         let mut batch = Batch::default();
         for write in writes {
-            batch.write(write)?;
+            let file = batch.stage(write)?;
+            file.sync_all().map_err(|e| FsError::io("write", &write.path, e))?;
         }
         batch.removals.extend_from_slice(removals);
         Ok(batch)
     }
 
-    /// Puts the new content of a file on the disk, under a passing name.
+    /// Writes the new content of a file, under a passing name.
     pub fn write(&mut self, write: &Write<'_>) -> Result<(), FsError> {
-        self.staged.push(Staged::new(write, &mut self.folders)?);
-        Ok(())
+        self.stage(write).map(drop)
+    }
+
+    fn stage(&mut self, write: &Write<'_>) -> Result<File, FsError> {
+        let (staged, file) = Staged::new(write, &mut self.folders)?;
+        let folder = folder_of(&staged.target);
+        if let Ok(meta) = file.metadata()
+            && !self.swept.contains(folder)
+        {
+            sweep(folder, meta.ctime());
+            self.swept.insert(folder.to_owned());
+        }
+        self.staged.push(staged);
+        Ok(file)
     }
 
     /// One more file that is to go.
@@ -392,12 +411,19 @@ impl Batch {
     pub fn join(&mut self, mut other: Batch) {
         self.staged.append(&mut other.staged);
         self.removals.append(&mut other.removals);
+        self.swept.extend(other.swept);
         self.folders.0.append(&mut other.folders.0);
     }
 
-    /// Gives the files their names, and removes those that are to go.
+    /// Waits until all contents are on the disk, gives the files their names, and removes those that are to go.
     pub fn commit(self) -> Result<(), FsError> {
-        let Batch { folders, staged, removals } = self;
+        let files: Vec<&Path> = self.staged.iter().map(|staged| &*staged.temp).collect();
+        flush(&files).map_err(|(path, error)| FsError::io("write", path, error))?;
+        self.rename()
+    }
+
+    fn rename(self) -> Result<(), FsError> {
+        let Batch { folders, staged, removals, .. } = self;
         rename(staged, &removals)?;
         folders.keep();
         Ok(())
@@ -432,13 +458,13 @@ fn recover(folder: &Path) -> Result<bool, FsError> {
             },
         }
     }
-    sync_folder(folder);
+    let _ = flush(&[folder]);
     // What the files were before, kept for a failure that did not come.
     for name in names(folder).iter().filter(|name| is_passing_name(name)) {
         let _ = fs::remove_file(folder.join(name));
     }
     fs::remove_file(&path).map_err(|error| FsError::io("remove", &path, error))?;
-    sync_folder(folder);
+    let _ = flush(&[folder]);
     Ok(true)
 }
 
@@ -464,7 +490,9 @@ fn rename(staged: Vec<Staged>, removals: &[PathBuf]) -> Result<(), FsError> {
         }
     }
     let touched: BTreeSet<&Path> = done.iter().map(|step| folder_of(&step.target)).collect();
-    touched.into_iter().for_each(sync_folder);
+    // Makes the renames outlive a power cut. Some file systems cannot sync a folder, and the renames have happened by then,
+    // so that an error here changes nothing.
+    let _ = flush(&touched.into_iter().collect::<Vec<_>>());
     Ok(())
 }
 
@@ -637,7 +665,8 @@ struct Staged {
 }
 
 impl Staged {
-    fn new(write: &Write<'_>, folders: &mut NewFolders) -> Result<Staged, FsError> {
+    /// Writes it. What is handed back beside it is the open file, which may not be on the disk yet.
+    fn new(write: &Write<'_>, folders: &mut NewFolders) -> Result<(Staged, File), FsError> {
         let (target, before) = target_of(&write.path)?;
         let fail = |e| FsError::io("write", &write.path, e);
         let folder = folder_of(&target);
@@ -648,11 +677,8 @@ impl Staged {
         if let Some(before) = before {
             take_after(temp.as_file(), &before, mode).map_err(fail)?;
         }
-        temp.as_file().sync_all().map_err(fail)?;
-        if let Ok(meta) = temp.as_file().metadata() {
-            sweep(folder, meta.ctime());
-        }
-        Ok(Staged { target, temp: temp.into_temp_path() })
+        let (file, temp) = temp.into_parts();
+        Ok((Staged { target, temp }, file))
     }
 }
 
@@ -791,12 +817,29 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes a rename outlive a power cut. Some file systems cannot sync a folder, and the rename has happened by then,
-/// so that an error here changes nothing.
-fn sync_folder(folder: &Path) {
-    if let Ok(folder) = File::open(folder) {
-        let _ = folder.sync_all();
+/// Brings files or folders to the disk that are named already; an error comes with the one that it is about.
+fn flush<'p>(paths: &[&'p Path]) -> Result<(), (&'p Path, io::Error)> {
+    #[cfg(target_os = "linux")]
+    if paths.len() > FLUSHED_SINGLY {
+        return flush_file_systems(paths);
     }
+    paths.iter().try_for_each(|path| File::open(path).and_then(|file| file.sync_all()).map_err(|error| (*path, error)))
+}
+
+/// Brings everything to the disk that is in the file systems of these files or folders.
+#[cfg(target_os = "linux")]
+fn flush_file_systems<'p>(paths: &[&'p Path]) -> Result<(), (&'p Path, io::Error)> {
+    let mut flushed = HashSet::new();
+    for path in paths {
+        let mut flush = || {
+            if flushed.insert(fs::symlink_metadata(path)?.dev()) {
+                rustix::fs::syncfs(File::open(path)?)?;
+            }
+            Ok(())
+        };
+        flush().map_err(|error| (*path, error))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::layer::base::Base;
 use crate::layer::overlay::{self, Layer, Overlay};
 use crate::layer::plan::Plan;
 use crate::layer::root::{Located, Root};
+use crate::layer::shelf::Shelf;
 use crate::patch::path::{self, Segment};
 
 /// An overlay with everything that it stands on.
@@ -34,22 +35,28 @@ impl Subject {
     /// Opens the overlay in a folder. `None` where there is none; where a part of it cannot be taken, the findings say
     /// so and the subject lacks that part.
     pub fn open(root: &Root, folder: &Path, findings: &mut Findings) -> Option<Subject> {
-        Subject::open_over(root, folder, None, findings)
+        Subject::open_beside(root, &Shelf::default(), folder, findings)
+    }
+
+    /// Like [`Subject::open`], of one overlay among others of the same run: bases that another has opened come from the
+    /// shelf.
+    pub fn open_beside(root: &Root, shelf: &Shelf, folder: &Path, findings: &mut Findings) -> Option<Subject> {
+        let folder = located(root, folder, findings)?;
+        let layer = overlay::load(root, shelf, &folder, findings)?;
+        Subject::of_overlay(root, folder, layer, findings)
     }
 
     /// Like [`Subject::open`], with documents that are handed over in the place of the overlay's base.
-    pub fn open_over(
-        root: &Root,
-        folder: &Path,
-        stream: Option<&Arc<Source>>,
-        findings: &mut Findings,
-    ) -> Option<Subject> {
+    pub fn open_over(root: &Root, folder: &Path, stream: &Arc<Source>, findings: &mut Findings) -> Option<Subject> {
         let folder = located(root, folder, findings)?;
-        let layer = match stream {
-            None => overlay::load(root, &folder, findings)?,
-            Some(stream) => overlay::load_over(root, &folder, stream, findings)?,
-        };
-        if let Layer::Base(base) = &layer {
+        let layer = overlay::load_over(root, &folder, stream, findings)?;
+        Subject::of_overlay(root, folder, layer, findings)
+    }
+
+    /// Refuses a base.
+    fn of_overlay(root: &Root, folder: Located, layer: Layer, findings: &mut Findings) -> Option<Subject> {
+        if let Layer::Base(open) = &layer {
+            let base = &open.base;
             let message = format!("{} is a base, and an overlay was asked for", folder.name);
             let place = Place::new(&base.source, base.name.span.clone());
             let help = "Make a folder with an overlay.yaml that names this one under `bases`.";

@@ -16,6 +16,7 @@ use dice::Dice;
 use overlay::build::build;
 use overlay::config::{Date, Findings};
 use overlay::diag::{Diagnostic, Source, render};
+use overlay::layer::cut::Reading;
 use overlay::layer::manifest;
 use overlay::layer::plan::{Plan, Planned, Scoped};
 use overlay::layer::root::Root;
@@ -43,7 +44,7 @@ fn plan(text: &str, patch: &str) -> Option<Plan> {
     for piece in stream::split(&source.text) {
         let own = piece.marker.map_or(piece.range.start, |m| m.start)..piece.range.end;
         let identity = if piece.content { identities.next() } else { None };
-        plan.documents.push(Planned { file: 0, range: piece.range, own, identity });
+        plan.documents.push(Planned { file: 0, range: piece.range, own, identity, reading: Reading::default() });
     }
     let mut findings = Findings::new();
     let patch = Patch::read(&Source::new("p.yaml", patch), &mut findings);

@@ -1,6 +1,13 @@
 //! Results as files: which there are, which are written, which are taken away, and whose are left alone.
-#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may lay out files, and fail")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test may lay out files, say that it is skipped, and fail"
+)]
 
+#[path = "source/peers.rs"]
+mod peers;
 #[path = "support/project.rs"]
 mod project;
 
@@ -217,4 +224,52 @@ fn a_thousand_overlays_on_one_base_are_built_in_one_run() {
     assert_eq!(ran.stderr, "out: 1002 overlays, 2003 files: 2003 written, 0 removed, 0 unchanged\n");
     let one = fs::read_to_string(project.path("out/o/999/configmap_n_a.yaml")).unwrap();
     assert!(one.contains("data: {key: v999}   # kept\n"), "{one}");
+}
+
+/// The calls of these names in a run, one a line.
+fn calls(project: &Project, names: &str, args: &[&str]) -> Option<Vec<String>> {
+    if !peers::present(&["strace"]) {
+        return None;
+    }
+    let trace = project.path("trace");
+    let only = format!("trace={names}");
+    let fixed = ["-f", "-qq", "-e", &only, "-o", trace.to_str().unwrap(), env!("CARGO_BIN_EXE_overlay")];
+    peers::run(&project.path(""), "strace", &[&fixed[..], args].concat());
+    Some(fs::read_to_string(trace).unwrap().lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn the_files_of_a_base_are_opened_as_often_for_one_overlay_as_for_many() {
+    let project = two();
+    let opened = |args: &[&str]| {
+        let calls = calls(&project, "openat", args)?;
+        let count = |file: &str| calls.iter().filter(|call| call.contains(&format!("\"{file}\""))).count();
+        Some(["base.yaml", "base.lock", "m.yaml"].map(count))
+    };
+    let Some(for_one) = opened(&["build", "o/one", "--split", "one"]) else { return };
+    assert_eq!(for_one[1..], [1, 1]);
+    for number in 0..20 {
+        project.write(&format!("o/{number}/overlay.yaml"), OVERLAY);
+    }
+    assert_eq!(opened(&["build", "--all", "--split", "all"]).unwrap(), for_one);
+}
+
+#[test]
+fn many_files_wait_for_the_disk_together_and_before_any_gets_its_name() {
+    let project = two();
+    let traced = |args: &[&str]| {
+        let calls = calls(&project, "fsync,syncfs,rename,renameat,renameat2", args)?;
+        let count = |name: &str| calls.iter().filter(|call| call.contains(&format!(" {name}("))).count();
+        let first = calls.iter().position(|call| call.contains(" rename")).unwrap();
+        let flushes = calls[..first].iter().filter(|call| call.contains("sync")).count();
+        Some((count("fsync"), count("syncfs"), flushes))
+    };
+    let Some(few) = traced(&["build", "o/one", "--split", "few"]) else { return };
+    // Two files and the account, and the folder that they stand in.
+    assert_eq!(few, (4, 0, 3));
+    for number in 0..100 {
+        project.write(&format!("o/{number}/overlay.yaml"), OVERLAY);
+    }
+    // The files, and the folders.
+    assert_eq!(traced(&["build", "--all", "--split", "many"]).unwrap(), (0, 2, 1));
 }

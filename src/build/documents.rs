@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::text::Text;
 use crate::change::pointer;
 use crate::diag::{Code, Diagnostic, Place};
+use crate::layer::cut::Read;
 use crate::layer::manifest::place_in;
 use crate::layer::plan::{Plan, Planned};
 use crate::patch::lower::{TextWithin, places};
@@ -16,7 +17,6 @@ use crate::patch::path::Path;
 use crate::patch::step::{Action, Step};
 use crate::resource::identity::Written;
 use crate::resource::{Identity, Target};
-use crate::yaml::edit::Source;
 use crate::yaml::load;
 use crate::yaml::tree::{Style, Tree};
 
@@ -320,23 +320,22 @@ impl<'p> Documents<'p> {
         Ok(self.list.get(number).and_then(|d| d.items.as_deref()).unwrap_or_default())
     }
 
-    /// Reads a document as its base has it.
+    /// A document as its base has it.
     fn read(&self, number: usize) -> Result<State, Box<Diagnostic>> {
-        let document = self.list.get(number);
-        let text = document.map_or("", |document| self.plan.text(document.planned));
-        match Source::read(text.to_owned()) {
-            Ok(text) => Ok(State { value: Arc::new(text.value().clone()), text: Arc::new(text) }),
-            Err(error) => {
-                let mut finding = Diagnostic::new(Code::Syntax, "a document of the base cannot be read");
-                if let Some(place) = document.and_then(|d| self.plan.place(d.planned, error.at.clone())) {
-                    finding = finding.at(place, error.to_string());
-                }
-                if let Some(identity) = document.and_then(|d| d.planned.identity.as_ref()) {
-                    finding = finding.resource(identity.to_string());
-                }
-                Err(Box::new(finding))
+        let Some(document) = self.list.get(number) else {
+            return Err(Box::new(Diagnostic::new(Code::Internal, "a document is asked for that is not there")));
+        };
+        let Planned { identity, .. } = document.planned;
+        self.plan.read(document.planned).map(|Read { text, value }| State { text, value }).map_err(|error| {
+            let mut finding = Diagnostic::new(Code::Syntax, "a document of the base cannot be read");
+            if let Some(place) = self.plan.place(document.planned, error.at.clone()) {
+                finding = finding.at(place, error.to_string());
             }
-        }
+            if let Some(identity) = identity {
+                finding = finding.resource(identity.to_string());
+            }
+            Box::new(finding)
+        })
     }
 }
 

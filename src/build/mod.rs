@@ -22,7 +22,6 @@ use crate::change::pointer;
 use crate::config::Findings;
 use crate::diag::visible::shortened;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::layer::check::VendoredFile;
 use crate::layer::plan::{Joined, Plan, Scoped};
 use crate::layer::separators;
 use crate::patch::Patch;
@@ -73,7 +72,7 @@ pub fn build_where(
     findings: &mut Findings,
 ) -> Option<Built> {
     let documents = Documents::new(plan);
-    let mut builder = Builder { documents, vendored: &plan.vendored, image_paths, no_match, findings, failed: false };
+    let mut builder = Builder { documents, plan, image_paths, no_match, findings, failed: false };
     for scoped in &plan.patches {
         builder.patch(scoped);
     }
@@ -106,7 +105,7 @@ pub fn build_where(
 
 struct Builder<'p, 'f> {
     documents: Documents<'p>,
-    vendored: &'p [Option<Vec<VendoredFile>>],
+    plan: &'p Plan,
     image_paths: &'p [Vec<String>],
     no_match: NoMatch,
     findings: &'f mut Findings,
@@ -364,7 +363,7 @@ impl Builder<'_, '_> {
     /// The first document of upstream's that a target means and that a base leaves out, and the base's folder. What only
     /// its labels would tell is not known.
     fn left_out(&self, change: &Change) -> Option<(&Identity, &str)> {
-        self.vendored.iter().flatten().flatten().find_map(|file| {
+        self.plan.vendored_files().find_map(|file| {
             let mut left = file.locked.documents.iter().filter(|document| !document.kept);
             let meant = left.find(|document| change.target.matches(&document.identity, &Value::Null))?;
             let (folder, _) = file.source.name.rsplit_once('/').unwrap_or((".", ""));

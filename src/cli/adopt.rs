@@ -17,6 +17,7 @@ use crate::fsio::{self, Entry, Write};
 use crate::layer::overlay::{self, FILE_NAME};
 use crate::layer::plan::Plan;
 use crate::layer::root::{Root, relative};
+use crate::layer::shelf::Shelf;
 use crate::schema::Schema;
 use crate::subject::Subject;
 
@@ -99,7 +100,7 @@ fn create(
             return Ok(None);
         }
     };
-    let Some(layer) = overlay::load(&root, &located, findings) else { return Ok(None) };
+    let Some(layer) = overlay::load(&root, &Shelf::default(), &located, findings) else { return Ok(None) };
     let plan = Plan::new(&root, &layer, findings);
     let built = build::build(&plan, &[], findings);
     let Some(before) = built.filter(|_| !findings.has_errors()) else { return Ok(None) };

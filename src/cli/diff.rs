@@ -16,6 +16,7 @@ use crate::layer::manifest;
 use crate::layer::overlay as layers;
 use crate::layer::plan::Plan;
 use crate::layer::root::Root;
+use crate::layer::shelf::Shelf;
 use crate::report::comparison::{Comparison, comparison_json, comparison_text};
 use crate::report::page::{PageDocument, html};
 use crate::report::{self, Form, OverlayReport, Owned, Report, unified};
@@ -195,7 +196,7 @@ fn side(path: &Path, context: &Context, findings: &mut Findings) -> Result<Optio
             return Ok(None);
         }
     };
-    let Some(layer) = layers::load(&root, &folder, findings) else { return Ok(None) };
+    let Some(layer) = layers::load(&root, &Shelf::default(), &folder, findings) else { return Ok(None) };
     let plan = Plan::new(&root, &layer, findings);
     if plan.vendored.iter().any(Option::is_none) {
         return Ok(None);

@@ -38,7 +38,7 @@ pub fn run(_: &KrmArgs, context: &mut Context) -> Result<End, Failure> {
     let root = Root::find(Path::new("."), context.root.as_deref(), &context.current()?)?;
     let mut findings = Findings::new();
     let subject = match &request.overlay {
-        Config::Folder(folder) => Subject::open_over(&root, Path::new(folder), Some(&input), &mut findings),
+        Config::Folder(folder) => Subject::open_over(&root, Path::new(folder), &input, &mut findings),
         Config::Inline(file) => Subject::of_file(&root, file, &input, &mut findings),
     };
     if subject.as_ref().is_some_and(|subject| subject.plan.files.len() > 1) {

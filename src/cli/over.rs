@@ -11,6 +11,7 @@ use crate::build::NoMatch;
 use crate::config::Findings;
 use crate::diag::{Diagnostic, Source};
 use crate::layer::root::Root;
+use crate::layer::shelf::Shelf;
 use crate::subject::Subject;
 
 /// The two options.
@@ -44,15 +45,25 @@ pub(super) struct Over {
 impl Over {
     /// Opens an overlay over it, or over its own base where nothing was handed over.
     pub(super) fn open(&self, root: &Root, folder: &Path, findings: &mut Findings) -> Option<Subject> {
-        let stream = match &self.stream {
-            None => None,
-            Some(Ok(source)) => Some(source),
+        self.open_beside(root, &Shelf::default(), folder, findings)
+    }
+
+    /// Like [`Over::open`], of one overlay among others of the same run, whose bases are on the shelf.
+    pub(super) fn open_beside(
+        &self,
+        root: &Root,
+        bases: &Shelf,
+        folder: &Path,
+        findings: &mut Findings,
+    ) -> Option<Subject> {
+        let subject = match &self.stream {
+            None => Subject::open_beside(root, bases, folder, findings)?,
+            Some(Ok(source)) => Subject::open_over(root, folder, source, findings)?,
             Some(Err(finding)) => {
                 findings.add(finding.as_ref().clone());
                 return None;
             }
         };
-        let subject = Subject::open_over(root, folder, stream, findings)?;
         Some(Subject { no_match: self.no_match, ..subject })
     }
 }

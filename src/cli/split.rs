@@ -16,6 +16,7 @@ use crate::diag::visible::visible;
 use crate::diag::{self, Diagnostic};
 use crate::fsio::{self, Batch, Entry, FsError, Write};
 use crate::layer::root::{Root, relative};
+use crate::layer::shelf::Shelf;
 use crate::split::{self, ACCOUNT, Account, Claim};
 
 /// What is to be built, and where it goes.
@@ -35,7 +36,8 @@ pub(super) fn run(job: &Job<'_>, context: &mut Context) -> Result<End, Failure> 
     let current = context.current()?;
     let target = Target::open(current.join(job.into))?;
     let root = context.root.clone();
-    let one = |folder: &PathBuf| build(job, folder, root.as_deref(), &current, &target);
+    let shelf = Shelf::default();
+    let one = |folder: &PathBuf| build(job, folder, &shelf, root.as_deref(), &current, &target);
     let mut all = Whole::default();
     for result in side_by_side(&job.folders, one) {
         all.add(result?);
@@ -140,11 +142,18 @@ struct One {
     passed_over: bool,
 }
 
-fn build(job: &Job<'_>, folder: &Path, root: Option<&Path>, current: &Path, target: &Target) -> Result<One, FsError> {
+fn build(
+    job: &Job<'_>,
+    folder: &Path,
+    shelf: &Shelf,
+    root: Option<&Path>,
+    current: &Path,
+    target: &Target,
+) -> Result<One, FsError> {
     let root = Root::find(folder, root, current)?;
     let mut findings = Findings::new();
     let mut one = One::default();
-    let subject = job.over.open(&root, folder, &mut findings);
+    let subject = job.over.open_beside(&root, shelf, folder, &mut findings);
     let for_a_stream = subject.as_ref().is_some_and(|subject| subject.layer.is_for_a_stream());
     if job.apart && for_a_stream && !findings.has_errors() {
         return Ok(One { passed_over: true, ..one });

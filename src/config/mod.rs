@@ -58,6 +58,13 @@ impl Findings {
         result.map_err(|d| self.add(*d)).ok()
     }
 
+    /// All of another collection, those that were only counted there among them.
+    pub fn join(&mut self, more: &Findings) {
+        let (count, errors) = (self.count + more.count, self.errors + more.errors);
+        self.extend(more.iter().cloned());
+        (self.count, self.errors) = (count, errors);
+    }
+
     /// Whether one of them is an error.
     pub fn has_errors(&self) -> bool {
         self.errors > 0

@@ -6,6 +6,7 @@
 pub mod address;
 pub mod base;
 pub mod check;
+pub mod cut;
 pub mod digest;
 pub mod documents;
 pub mod lock;
@@ -15,6 +16,7 @@ pub mod pin;
 pub mod plan;
 pub mod root;
 pub mod separators;
+pub mod shelf;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod vendor;

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::base::{self, Base};
 use super::root::{Located, PathError, Root};
+use super::shelf::{OpenBase, Shelf};
 use crate::change::{Action, Change, New, apply_edits};
 use crate::config::{Fields, File, Findings, Form, Spanned, View};
 use crate::diag::{Code, Diagnostic, Place, Source};
@@ -70,7 +71,7 @@ pub struct Reference {
 #[derive(Clone, Debug)]
 pub enum Layer {
     /// A base.
-    Base(Box<Base>),
+    Base(Arc<OpenBase>),
     /// An overlay, and what it stands on.
     Overlay(Box<Overlay>, Vec<Layer>),
     /// Documents that were handed over in the place of a base. There is no lock of them.
@@ -81,7 +82,7 @@ impl Layer {
     /// Every base below this layer, itself if it is one, in the order in which their documents come.
     pub fn bases(&self) -> Vec<&Base> {
         let bases = self.all().into_iter().filter_map(|layer| match layer {
-            Layer::Base(base) => Some(base.as_ref()),
+            Layer::Base(open) => Some(&open.base),
             Layer::Overlay(..) | Layer::Stream(_) => None,
         });
         bases.collect()
@@ -124,7 +125,7 @@ impl Layer {
             own || overlay.patches.iter().chain(&overlay.resources).any(|reference| reference.file.path == file)
         };
         self.all().into_iter().any(|layer| match layer {
-            Layer::Base(base) => file.parent() == Some(base.folder.path.as_path()),
+            Layer::Base(open) => file.parent() == Some(open.base.folder.path.as_path()),
             Layer::Overlay(overlay, _) => names(overlay),
             Layer::Stream(_) => false,
         })
@@ -147,17 +148,18 @@ impl Layer {
     }
 }
 
-/// Reads the overlay or base in `folder` with everything that it stands on. Where something could not be taken, the
+/// Reads the overlay or base in `folder` with everything that it stands on; bases come from the shelf, if they are there.
+/// Where something could not be taken, the
 /// findings say why, and what is returned is only fit to find more mistakes in.
-pub fn load(root: &Root, folder: &Located, findings: &mut Findings) -> Option<Layer> {
-    let mut loader = Loader { root, above: Vec::new(), layers: 0, stream: None, streams: 0 };
-    loader.layer(folder, None, findings)
+pub fn load(root: &Root, shelf: &Shelf, folder: &Located, findings: &mut Findings) -> Option<Layer> {
+    Loader::new(root, shelf, None).layer(folder, None, findings)
 }
 
 /// Like [`load`], with documents that someone hands over in the place of the one base that the overlay stands on. The
 /// base's own files are not read. An overlay that names none (`bases: []`) is one for such documents alone.
 pub fn load_over(root: &Root, folder: &Located, stream: &Arc<Source>, findings: &mut Findings) -> Option<Layer> {
-    let mut loader = Loader { root, above: Vec::new(), layers: 0, stream: Some(stream), streams: 0 };
+    let shelf = Shelf::default();
+    let mut loader = Loader::new(root, &shelf, Some(stream));
     let layer = loader.layer(folder, None, findings)?;
     Some(loader.over(layer))
 }
@@ -171,7 +173,8 @@ pub fn load_text_over(
     findings: &mut Findings,
 ) -> Option<Layer> {
     let overlay = Overlay::read(root, folder, file, findings)?;
-    let mut loader = Loader { root, above: Vec::new(), layers: 1, stream: Some(stream), streams: 0 };
+    let shelf = Shelf::default();
+    let mut loader = Loader { layers: 1, ..Loader::new(root, &shelf, Some(stream)) };
     let layer = loader.stack(overlay, findings);
     Some(loader.over(layer))
 }
@@ -342,6 +345,7 @@ impl Reader<'_> {
 /// Reads a stack of layers, each with what it stands on.
 struct Loader<'a> {
     root: &'a Root,
+    shelf: &'a Shelf,
     /// The folders of the overlays that are being read, the topmost first.
     above: Vec<PathBuf>,
     layers: usize,
@@ -351,7 +355,11 @@ struct Loader<'a> {
     streams: usize,
 }
 
-impl Loader<'_> {
+impl<'a> Loader<'a> {
+    fn new(root: &'a Root, shelf: &'a Shelf, stream: Option<&'a Arc<Source>>) -> Loader<'a> {
+        Loader { root, shelf, above: Vec::new(), layers: 0, stream, streams: 0 }
+    }
+
     fn layer(&mut self, folder: &Located, named_at: Option<Place>, findings: &mut Findings) -> Option<Layer> {
         self.layers += 1;
         let there = |name: &str| fsio::entry(&folder.path.join(name)).is_ok_and(|e| e != Entry::Missing);
@@ -368,7 +376,7 @@ impl Loader<'_> {
             (true, false) if let (Some(_), Some(place)) = (self.stream, &named_at) => {
                 self.handed_over(place.clone(), findings)
             }
-            (true, false) => Base::load(self.root, folder, findings).map(|b| Layer::Base(Box::new(b))),
+            (true, false) => self.shelf.base(self.root, folder, findings).map(Layer::Base),
             (false, true) => self.overlay(folder, findings),
             (has_base, _) => {
                 findings.add(no_layer(folder, has_base, named_at));
@@ -541,7 +549,7 @@ mod tests {
 
     fn load_x(project: &Project) -> (Option<Layer>, Vec<String>) {
         let mut findings = Findings::new();
-        let layer = load(&project.root, &project.folder("overlays/x"), &mut findings);
+        let layer = load(&project.root, &Shelf::default(), &project.folder("overlays/x"), &mut findings);
         let told = project.told(&findings).iter().map(|t| t.replace("overlays/x/overlay.yaml:", "")).collect();
         (layer, told)
     }
@@ -563,7 +571,7 @@ mod tests {
         assert_eq!(overlay.patches[0].file.name, "overlays/x/patches/p.yaml");
         assert_eq!(overlay.rendered.as_ref().map(|r| r.file.name.as_str()), Some("out.yaml"));
         assert_eq!(overlay.images[0].value, "/spec/image");
-        assert!(matches!(&below[..], [Layer::Base(base)] if base.folder.name == "base/b"));
+        assert!(matches!(&below[..], [Layer::Base(open)] if open.base.folder.name == "base/b"));
     }
 
     #[test]

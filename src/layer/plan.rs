@@ -7,17 +7,19 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::base::Base;
-use super::check::{self, VendoredFile};
+use super::check::VendoredFile;
+use super::cut::{CutDocument, CutFile, Read, Reading};
 use super::documents;
 use super::overlay::{Layer, Overlay, Reference};
 use super::root::Root;
 use super::separators;
+use super::shelf::OpenBase;
 use crate::config::{self, Findings};
 use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::patch::model::Patch;
 use crate::resource::Identity;
-use crate::yaml::stream::{self, Piece};
+use crate::yaml::load::LoadError;
+use crate::yaml::stream;
 use crate::yaml::tree::Bytes;
 
 /// The documents and patches of one overlay, its layers laid flat.
@@ -33,7 +35,7 @@ pub struct Plan {
     /// The patches, in the order in which they apply: those of a lower layer first.
     pub patches: Vec<Scoped>,
     /// The vendored files of each base, in the order of [`Layer::bases`]; `None` where they are not as the lock says.
-    pub vendored: Vec<Option<Vec<VendoredFile>>>,
+    pub vendored: Vec<Option<Arc<[VendoredFile]>>>,
     /// Whether documents of a base or resource are not there at all. Of a base that is only not as locked they are, so that
     /// patches can be tried on what was found.
     pub lacks_documents: bool,
@@ -50,6 +52,8 @@ pub struct Planned {
     pub own: Bytes,
     /// What it is called; `None` for a piece without content, such as a comment between two markers.
     pub identity: Option<Identity>,
+    /// What it says, for [`Plan::read`]; shared by all plans that stand on one [`Shelf`](super::shelf::Shelf).
+    pub reading: Reading,
 }
 
 /// One patch and what it may touch.
@@ -92,6 +96,16 @@ impl Plan {
         self.files.get(document.file).and_then(|f| f.text.get(document.range.clone())).unwrap_or("")
     }
 
+    /// A document as its file has it, read when it is first asked for.
+    pub fn read(&self, document: &Planned) -> Result<Read, LoadError> {
+        document.reading.of(self.text(document))
+    }
+
+    /// The vendored files of all bases that are as their locks say.
+    pub fn vendored_files(&self) -> impl Iterator<Item = &VendoredFile> {
+        self.vendored.iter().flatten().flat_map(|files| files.iter())
+    }
+
     /// What the documents of a file are called.
     pub fn documents_of(&self, file: &Arc<Source>) -> impl Iterator<Item = &Identity> {
         let number = self.files.iter().position(|f| Arc::ptr_eq(f, file));
@@ -119,7 +133,7 @@ impl Plan {
             Layer::Base(base) => self.base(root, base, findings),
             Layer::Stream(source) => {
                 let read = documents::read(source, findings).unwrap_or_default();
-                self.file(source, stream::split(&source.text), read.into_iter().map(|d| d.identity), findings);
+                self.read_file(source, read, findings);
             }
             Layer::Overlay(overlay, below) => {
                 let start = self.documents.len();
@@ -137,40 +151,13 @@ impl Plan {
         }
     }
 
-    fn base(&mut self, root: &Root, base: &Base, findings: &mut Findings) {
-        let files = check::open(root, base, findings);
-        self.vendored.push(files.clone());
-        if files.is_none() {
-            return self.base_as_found(root, base, findings);
-        }
-        for file in files.unwrap_or_default() {
-            let identities: Vec<Identity> =
-                file.locked.documents.iter().filter(|d| d.kept).map(|d| d.identity.clone()).collect();
-            let pieces = stream::split(&file.source.text);
-            let documents = pieces.iter().filter(|p| p.content).count();
-            if documents != identities.len() {
-                let message = format!(
-                    "{} holds {documents} documents, and its lock records {} of them as kept",
-                    file.source.name,
-                    identities.len()
-                );
-                let help = format!("Run `overlay vendor {}`.", base.folder.name);
-                findings.add(Diagnostic::new(Code::BaseNotLocked, message).help(help));
-                self.lacks_documents = true;
-                continue;
-            }
-            self.file(&file.source, pieces, identities, findings);
-        }
-    }
-
-    /// Takes the documents of a base that is not as locked as they are found, which the findings told of already.
-    fn base_as_found(&mut self, root: &Root, base: &Base, findings: &mut Findings) {
-        for file in &base.files {
-            let found = check::as_found(root, base, &file.vendored);
-            self.lacks_documents |= found.is_none();
-            if let Some((source, documents)) = found {
-                self.file(&source, stream::split(&source.text), documents.into_iter().map(|d| d.identity), findings);
-            }
+    fn base(&mut self, root: &Root, base: &OpenBase, findings: &mut Findings) {
+        let content = base.content(root);
+        findings.join(&content.findings);
+        self.vendored.push(content.vendored.clone());
+        self.lacks_documents |= content.lacks_documents;
+        for file in &content.files {
+            self.file(file.clone());
         }
     }
 
@@ -194,25 +181,21 @@ impl Plan {
             );
         }
         self.resources.push(self.files.len());
-        self.file(&source, stream::split(&source.text), read.into_iter().map(|d| d.identity), findings);
+        self.read_file(&source, read, findings);
     }
 
-    /// Adds the documents of a file, cut into `pieces`; those with content take their names from `identities`, in order.
-    fn file(
-        &mut self,
-        source: &Arc<Source>,
-        pieces: Vec<Piece>,
-        identities: impl IntoIterator<Item = Identity>,
-        findings: &mut Findings,
-    ) {
-        findings.extend(separators::check(source, &pieces));
-        let mut identities = identities.into_iter();
-        let file = self.files.len();
-        self.files.push(Arc::clone(source));
-        for piece in pieces {
-            let own = piece.marker.map_or(piece.range.start, |m| m.start)..piece.range.end;
-            let identity = if piece.content { identities.next() } else { None };
-            self.documents.push(Planned { file, range: piece.range, own, identity });
+    /// Adds the documents of a file that were read to know what they are called.
+    fn read_file(&mut self, source: &Arc<Source>, read: Vec<documents::Document>, findings: &mut Findings) {
+        let identities = read.into_iter().map(|d| d.identity);
+        self.file(CutFile::new(source, stream::split(&source.text), identities, findings));
+    }
+
+    /// Adds the documents of a file.
+    fn file(&mut self, file: CutFile) {
+        let number = self.files.len();
+        self.files.push(file.source);
+        for CutDocument { range, own, identity, reading } in file.documents {
+            self.documents.push(Planned { file: number, range, own, identity, reading });
         }
     }
 }

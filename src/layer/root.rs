@@ -24,7 +24,7 @@ const MAX_PATH: usize = 4096;
 const ARGOCD_WORK_FOLDER: &str = "_cmp_server";
 
 /// The root, and the folder that paths are shown from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Root {
     path: PathBuf,
     current: PathBuf,

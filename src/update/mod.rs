@@ -26,6 +26,7 @@ use crate::layer::documents::Document;
 use crate::layer::overlay::{FILE_NAME, Layer, load};
 use crate::layer::plan::Plan;
 use crate::layer::root::Root;
+use crate::layer::shelf::Shelf;
 use crate::layer::vendor::{Fetched, read_manifest};
 use crate::report::update::BaseUpdate;
 
@@ -113,10 +114,11 @@ fn overlays(root: &Root, base: &Base, files: &[File], update: &mut BaseUpdate, f
         Ok(folders) => folders,
         Err(error) => return findings.add(Diagnostic::new(Code::FileUnreadable, error.to_string())),
     };
+    let shelf = Shelf::default();
     for folder in folders {
         let folder = root.located(folder);
         let mut own = Findings::new();
-        let layer = load(root, &folder, &mut own);
+        let layer = load(root, &shelf, &folder, &mut own);
         match layer {
             Some(Layer::Overlay(overlay, below)) if stands_on(&below, base) => {
                 let layer = Layer::Overlay(overlay.clone(), below);
@@ -139,6 +141,6 @@ fn stands_on(below: &[Layer], base: &Base) -> bool {
 /// The vendored files of the base among the files of a plan, each with its number in the base.
 fn replaced(plan: &Plan, layer: &Layer, base: &Base) -> Vec<(Arc<Source>, usize)> {
     let ours = layer.bases().into_iter().zip(&plan.vendored).filter(|(b, _)| b.folder.path == base.folder.path);
-    let files = ours.flat_map(|(_, files)| files.iter().flatten().enumerate());
+    let files = ours.flat_map(|(_, files)| files.iter().flat_map(|files| files.iter()).enumerate());
     files.map(|(number, file)| (Arc::clone(&file.source), number)).collect()
 }

@@ -280,8 +280,8 @@ impl Holder<'_, '_> {
     }
 
     fn is_left_out(&self, entry: Option<&Entry>) -> bool {
-        let locked = self.prover.overlay.plan.vendored.iter().flatten().flatten().flat_map(|f| &f.locked.documents);
-        entry.is_some_and(|entry| locked.into_iter().any(|d| !d.kept && d.identity == entry.identity))
+        let mut locked = self.prover.overlay.plan.vendored_files().flat_map(|f| &f.locked.documents);
+        entry.is_some_and(|entry| locked.any(|d| !d.kept && d.identity == entry.identity))
     }
 
     fn missing(

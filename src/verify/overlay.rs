@@ -139,10 +139,10 @@ pub fn touches(overlay: &Overlay<'_>, result: &str) -> Option<Vec<Touch>> {
 pub(super) fn head(overlay: &Overlay<'_>) -> OverlayReport {
     let (name, description) = match overlay.layer {
         Layer::Overlay(o, _) => (o.name.value.clone(), o.description.clone()),
-        Layer::Base(b) => (b.name.value.clone(), b.description.clone()),
+        Layer::Base(b) => (b.base.name.value.clone(), b.base.description.clone()),
         Layer::Stream(s) => (s.name.clone(), None),
     };
-    let locked = overlay.plan.vendored.iter().flatten().flatten().flat_map(|file| &file.locked.documents);
+    let locked = overlay.plan.vendored_files().flat_map(|file| &file.locked.documents);
     let (kept, left_out): (Vec<_>, Vec<_>) = locked.partition(|d| d.kept);
     let names = |of: Vec<&crate::layer::lock::LockedDocument>| -> Vec<String> {
         of.iter().map(|d| d.identity.to_string()).collect()
@@ -152,7 +152,7 @@ pub(super) fn head(overlay: &Overlay<'_>) -> OverlayReport {
         .bases()
         .into_iter()
         .zip(&overlay.plan.vendored)
-        .map(|(b, v)| base_report(b, v.as_ref()))
+        .map(|(b, v)| base_report(b, v.as_deref()))
         .collect();
     let mut kept = names(kept);
     if let Some(stream) = overlay.layer.stream() {
@@ -184,7 +184,7 @@ fn added(plan: &Plan) -> Vec<Added> {
     own.filter_map(added).collect()
 }
 
-fn base_report(base: &Base, vendored: Option<&Vec<check::VendoredFile>>) -> BaseReport {
+fn base_report(base: &Base, vendored: Option<&[check::VendoredFile]>) -> BaseReport {
     let state = match vendored {
         None => BaseState::Changed,
         Some(files) if files.iter().any(|f| f.locked.vendored.layout == Layout::Accepted) => BaseState::LayoutAccepted,
