@@ -136,23 +136,43 @@ fn overlay_file(config: &Value) -> String {
 
 /// What was found, in the form of `results`.
 pub fn results(findings: &[Diagnostic], items: &[Value]) -> Vec<Value> {
-    let named: Vec<(String, Identity, &Value)> = items
-        .iter()
-        .map(|item| {
-            let identity = Identity::of(item);
-            (identity.to_string(), identity, item)
-        })
-        .collect();
-    findings
-        .iter()
-        .map(|finding| {
-            let item = named.iter().find(|(name, ..)| finding.resource.as_ref() == Some(name));
-            result(finding, item.map(|(_, identity, item)| (identity, *item)))
-        })
-        .collect()
+    let items: Vec<Item<'_>> = items.iter().map(Item::new).collect();
+    let result_of = |finding: &Diagnostic| {
+        if let Some(item) = items.iter().find(|item| finding.resource.as_ref() == Some(&item.name)) {
+            return result(finding, Some(item), finding.path.as_deref());
+        }
+        // The proof speaks of the list as one document, and of a place in an item by the way through the list.
+        let below = finding.path.as_deref().and_then(|path| in_item(path, &items));
+        match below {
+            Some((item, path)) => result(finding, Some(item), Some(path).filter(|path| !path.is_empty())),
+            None => result(finding, None, finding.path.as_deref()),
+        }
+    };
+    findings.iter().map(result_of).collect()
 }
 
-fn result(finding: &Diagnostic, item: Option<(&Identity, &Value)>) -> Value {
+/// One item, and what it is called.
+struct Item<'v> {
+    name: String,
+    identity: Identity,
+    value: &'v Value,
+}
+
+impl Item<'_> {
+    fn new(value: &Value) -> Item<'_> {
+        let identity = Identity::of(value);
+        Item { name: identity.to_string(), identity, value }
+    }
+}
+
+/// The item that a path through the list leads into, and the rest of the path.
+fn in_item<'i, 'v, 'p>(path: &'p str, items: &'i [Item<'v>]) -> Option<(&'i Item<'v>, &'p str)> {
+    let rest = path.strip_prefix("/items/")?;
+    let (index, _) = rest.split_once('/').unwrap_or((rest, ""));
+    Some((items.get(index.parse::<usize>().ok()?)?, rest.get(index.len()..)?))
+}
+
+fn result(finding: &Diagnostic, item: Option<&Item<'_>>, path: Option<&str>) -> Value {
     let severity = match finding.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -175,13 +195,13 @@ fn result(finding: &Diagnostic, item: Option<(&Identity, &Value)>) -> Value {
     let mut result = Map::new();
     result.insert("message".to_owned(), json!(message));
     result.insert("severity".to_owned(), json!(severity));
-    if let Some((identity, item)) = item {
+    if let Some(Item { identity, value, .. }) = item {
         result.insert("resourceRef".to_owned(), reference(identity));
-        if let Some(path) = PATHS.iter().find_map(|key| item.pointer("/metadata/annotations")?.get(*key)?.as_str()) {
+        if let Some(path) = PATHS.iter().find_map(|key| value.pointer("/metadata/annotations")?.get(*key)?.as_str()) {
             result.insert("file".to_owned(), json!({ "path": path }));
         }
     }
-    if let Some(path) = &finding.path {
+    if let Some(path) = path {
         result.insert("field".to_owned(), json!({ "path": path }));
     }
     result.insert("tags".to_owned(), Value::Object(tags));

@@ -299,17 +299,45 @@ fn the_example_puts_the_sidecar_into_the_repo_server_and_nothing_else() {
     assert_eq!(manifests, expected);
 }
 
+/// The files below a folder that Argo CD takes for manifests, in a folder of plain ones, although they are ours.
+fn rendered_as_manifests(folder: &Path) -> Vec<String> {
+    let mut open = vec![folder.to_owned()];
+    let mut found = Vec::new();
+    while let Some(folder) = open.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                open.push(path);
+                continue;
+            }
+            let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+            let text = fs::read_to_string(&path).unwrap();
+            let is_ours = text.contains("overlay/v1");
+            if ["yaml", "yml", "json"].contains(&&*ending) && is_ours && !text.contains("+argocd:skip-file-rendering") {
+                found.push(path.to_string_lossy().into_owned());
+            }
+        }
+    }
+    found
+}
+
 #[test]
 fn argo_cd_is_kept_from_rendering_our_own_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for file in [
-        "base/multus/base.yaml",
-        "overlays/nik-debian/overlay.yaml",
-        "examples/argocd/base/base.yaml",
-        "examples/argocd/overlay/overlay.yaml",
-        "examples/argocd/overlay/patches/sidecar.yaml",
-    ] {
-        let text = fs::read_to_string(root.join(file)).unwrap();
-        assert!(text.starts_with("# +argocd:skip-file-rendering\n"), "{file}");
+    for folder in ["base", "overlays", "examples", "schemas"] {
+        assert_eq!(rendered_as_manifests(&root.join(folder)), [""; 0], "{folder}");
     }
+}
+
+#[test]
+fn argo_cd_is_kept_from_rendering_the_files_that_are_written_for_a_person() {
+    let project = Project::new([("up.yaml", MAP), ("copy.yaml", &MAP.replace("old", "new"))]);
+    project.output(&["init", "net", "up.yaml"]);
+    project.output(&["adopt", "copy.yaml", "--base", "base/net", "--to", "overlays/adopted"]);
+    project.output(&["schema", "--write"]);
+    let new = ["new", "patch", "key", "overlays/net", "--target", "ConfigMap/a"];
+    let ran =
+        project.command(&new).env("EDITOR", "sed -i -e s/old/newer/").env("PATH", "/usr/bin:/bin").output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(project.path("overlays/net/patches/key.yaml").exists());
+    assert_eq!(rendered_as_manifests(&project.path("")), [""; 0]);
 }

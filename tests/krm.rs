@@ -122,6 +122,25 @@ fn what_is_wrong_comes_back_in_the_results_with_the_items_as_they_were() {
 }
 
 #[test]
+fn a_comment_that_stays_behind_is_told_with_its_resource_and_its_file() {
+    let project = web();
+    project.write("web/p.yaml", &PATCH.replace(", comment: of the log", ""));
+    let ran = fed(&project, &format!("{LIST}{MAP}"));
+    let results = load_text(&ran.stdout).unwrap().value["results"].clone();
+    let [note] = results.as_array().unwrap().as_slice() else { panic!("{results}") };
+    assert_eq!((ran.exit, &note["tags"]["code"]), (Some(0), &json!("comment-kept")));
+    assert_eq!(note["resourceRef"], json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "web"}));
+    assert_eq!((&note["file"]["path"], &note["field"]["path"]), (&json!("web.yaml"), &json!("/data/level")));
+    // Where an item before it is deleted, it is still the one that it was.
+    let head = PATCH.split_once("changes:").unwrap().0;
+    let changes = "changes:\n  - {target: {kind: ConfigMap}, delete: true}\n  - target: {kind: Deployment}\n    patch: [{op: replace, path: /spec/replicas, was: 1, value: 3}]\n";
+    project.write("web/p.yaml", &format!("{head}{changes}"));
+    let ran = fed(&project, &format!("{}{MAP}", LIST.replace("replicas: 1", "replicas: 1 # so many")));
+    let note = load_text(&ran.stdout).unwrap().value["results"][0].clone();
+    assert_eq!((&note["tags"]["code"], &note["resourceRef"]["kind"]), (&json!("comment-kept"), &json!("Deployment")));
+}
+
+#[test]
 fn a_part_of_the_package_passes_where_that_is_asked_for() {
     let one = LIST.split_at(LIST.find("- apiVersion: apps/v1").unwrap()).0;
     let ran = fed(&web(), &format!("{one}{MAP}"));

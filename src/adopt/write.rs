@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::operations::{Act, Operation};
+use crate::config::written;
 use crate::layer::manifest::Entry;
 use crate::patch::path::Path;
 use crate::resource::Target;
@@ -42,15 +43,13 @@ pub(super) fn patch(patch: &PatchFile<'_>) -> String {
         None => format!("TODO: say why. The edited file says:\n{}\n", patch.comments.join("\n")),
     };
     let changes: Vec<Value> = patch.changes.iter().map(change).collect();
-    let file = json!({
-        "apiVersion": "overlay/v1",
-        "kind": "Patch",
-        "name": patch.name,
-        "summary": patch.summary,
-        "why": why,
-        "changes": changes,
-    });
-    format!("{}\n", spell::block(&file, 0, LAYOUT, None))
+    let keys = [
+        ("name", patch.name.into()),
+        ("summary", patch.summary.as_str().into()),
+        ("why", why.into()),
+        ("changes", changes.into()),
+    ];
+    written("Patch", keys)
 }
 
 fn change(change: &Change<'_>) -> Value {
@@ -140,19 +139,10 @@ pub(super) fn target(documents: &[Entry], index: usize) -> Option<Value> {
 
 /// An `overlay.yaml`.
 pub(super) fn overlay(name: &str, description: &str, base: &str, resources: &[String], patches: &[String]) -> String {
-    let mut file = json!({
-        "apiVersion": "overlay/v1",
-        "kind": "Overlay",
-        "name": name,
-        "description": description,
-        "bases": [base],
-    });
-    for (key, paths) in [("resources", resources), ("patches", patches)] {
-        if let (Value::Object(file), false) = (&mut file, paths.is_empty()) {
-            file.insert(key.to_owned(), paths.into());
-        }
-    }
-    format!("# +argocd:skip-file-rendering\n{}\n", spell::block(&file, 0, LAYOUT, None))
+    let always: [(&str, Value); 3] =
+        [("name", name.into()), ("description", description.into()), ("bases", vec![base].into())];
+    let lists = [("resources", resources), ("patches", patches)].into_iter().filter(|(_, paths)| !paths.is_empty());
+    written("Overlay", always.into_iter().chain(lists.map(|(key, paths)| (key, paths.into()))))
 }
 
 /// A document of the edited file that the base does not have.

@@ -11,7 +11,7 @@ use crate::yaml::stream::{self, MAX_DOCUMENTS};
 use crate::yaml::tree::{Kind, NodeId, Style, SyntaxError, Tree};
 
 /// The `apiVersion` of every file of ours.
-const API_VERSION: &str = "overlay/v1";
+pub(super) const API_VERSION: &str = "overlay/v1";
 
 /// What kind of file is expected, and under which codes its general mistakes are told.
 #[derive(Clone, Copy, Debug)]

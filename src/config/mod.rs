@@ -18,12 +18,14 @@ mod date;
 mod file;
 mod value;
 mod view;
+mod written;
 
 use std::ops::Range;
 
 pub use date::Date;
 pub use file::{File, Form, source};
 pub use view::{Entry, Fields, View};
+pub use written::written;
 
 use crate::diag::Diagnostic;
 

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use crate::yaml::spell::{self, Layout};
-
-const LAYOUT: Layout = Layout { step: 2, indent_lists: true };
+use crate::config::written;
 
 /// Where a manifest is published.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,8 +91,7 @@ impl Address {
             Address::Url(url) => json!({"url": url}),
             Address::File(path) => json!({"file": path.to_string_lossy()}),
         };
-        let file = json!({"apiVersion": "overlay/v1", "kind": "Base", "name": name, "source": source});
-        format!("# +argocd:skip-file-rendering\n{}\n", spell::block(&file, 0, LAYOUT, None))
+        written("Base", [("name", name.into()), ("source", source)])
     }
 }
 

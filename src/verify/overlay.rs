@@ -619,6 +619,7 @@ impl Prover<'_> {
         let finding = self
             .at_claim(claim, Code::CommentKept, message, "this changes the value")
             .related(place, "the comment")
+            .resource(base.identity.to_string())
             .path(path.to_string())
             .help("Where it no longer fits, write `comment:` in the operation: a text, or \"\" to remove it.");
         self.findings.add(finding);
