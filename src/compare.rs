@@ -70,7 +70,8 @@ impl<'a> Compared<'a> {
             resource: self.resource(pairing),
             now: renamed.map(|(_, after)| told(&after.identity)),
             change,
-            differences: self.departures(pairing),
+            from: None,
+            differences: self.departures(pairing).into_iter().map(Into::into).collect(),
         }
     }
 }

@@ -124,6 +124,25 @@ fn what_changes_in_an_item_of_a_list_is_told_under_its_name() {
 }
 
 #[test]
+fn what_an_overlay_adds_stands_on_the_side_of_the_result_alone() {
+    let project = Project::new([
+        ("net.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: net}\n"),
+        ("base/net/base.yaml", "apiVersion: overlay/v1\nkind: Base\nname: net\nsource: {file: ../../net.yaml}\n"),
+        (
+            "lab/overlay.yaml",
+            "apiVersion: overlay/v1\nkind: Overlay\nname: lab\nbases: [../base/net]\nresources: [own.yaml]\n",
+        ),
+        ("lab/own.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: lab}\n"),
+    ]);
+    project.output(&["vendor", "base/net"]);
+    print(&project, &["lab"]);
+    let page = std::fs::read_to_string(project.path("page.html")).unwrap();
+    assert!(page.contains("1 of 1 document, and 1 added"), "{page}");
+    assert!(page.contains("<span>Namespace/lab</span> <small>added from lab/own.yaml</small>"), "{page}");
+    assert!(page.contains("<ins>kind: Namespace<b></b></ins>") && !page.contains("<del>"), "{page}");
+}
+
+#[test]
 fn what_kubectl_prints_of_it_is_laid_out_like_the_result() {
     let project = Project::own();
     let built: Value = serde_json::from_str(&project.output(&["build", OWN, "--format", "json"])).unwrap();

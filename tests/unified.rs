@@ -118,3 +118,79 @@ fn an_item_without_a_name_that_two_patches_change_is_told_as_of_both() {
     );
     assert_eq!(applied(&project, &diff, manifest, &[]), project.output(&["build", "lab"]), "{diff}");
 }
+
+/// A project whose overlay adds two documents of its own, and patches the second of them too.
+fn adding() -> Project {
+    let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: net}\ndata:\n  log: info\n  mode: quiet\n";
+    let change = |name: &str, path: &str| {
+        format!(
+            "  - target: {{kind: ConfigMap, name: {name}}}\n    patch:\n      - op: replace\n        path: {path}\n        value: debug\n"
+        )
+    };
+    let project = project(manifest, &[("log", &change("net", "/data/log")), ("own", &change("own", "/data/mode"))]);
+    project.write(
+        "lab/own.yaml",
+        "# ours\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: lab\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: own\ndata:\n  mode: quiet\n",
+    );
+    let overlay = std::fs::read_to_string(project.path("lab/overlay.yaml")).unwrap();
+    project.write("lab/overlay.yaml", &overlay.replace("patches:", "resources: [own.yaml]\npatches:"));
+    project
+}
+
+#[test]
+fn what_an_overlay_adds_is_shown_as_added() {
+    let project = adding();
+    let manifest = std::fs::read_to_string(project.path("base/net/net.yaml")).unwrap();
+    let diff = project.output(&["diff", "lab"]);
+    assert_eq!(
+        diff,
+        "--- base/net/net.yaml
++++ lab
+@@ -4,3 +4,3 @@ ConfigMap/net · log
+ data:
+-  log: info
++  log: debug
+   mode: quiet
+@@ -6,0 +7,13 @@ Namespace/lab · added from lab/own.yaml (+7,6); ConfigMap/own · added from lab/own.yaml (+13,7), own (+19)
++---
++# ours
++apiVersion: v1
++kind: Namespace
++metadata:
++  name: lab
++---
++apiVersion: v1
++kind: ConfigMap
++metadata:
++  name: own
++data:
++  mode: debug
+"
+    );
+    assert_eq!(applied(&project, &diff, &manifest, &[]), project.output(&["build", "lab"]), "{diff}");
+}
+
+#[test]
+fn for_programs_each_difference_has_its_patch_and_each_document_that_is_added_its_file() {
+    let project = adding();
+    let read: serde_json::Value = serde_json::from_str(&project.output(&["diff", "lab", "--format", "json"])).unwrap();
+    let metadata = |name: &str| serde_json::json!({"name": name});
+    assert_eq!(
+        read,
+        serde_json::json!({"schema": "overlay/diff/v1", "equal": false, "before": "base/net/net.yaml", "after": "lab", "documents": [
+            {"resource": "ConfigMap/net", "change": "replace", "differences": [
+                {"patch": "log", "resource": "ConfigMap/net", "path": "/data/log", "change": "replace", "before": "info", "after": "debug"},
+            ]},
+            {"resource": "Namespace/lab", "change": "add", "from": "lab/own.yaml", "differences": [
+                {"resource": "Namespace/lab", "path": "", "change": "add",
+                    "after": {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata("lab")}},
+            ]},
+            {"resource": "ConfigMap/own", "change": "add", "from": "lab/own.yaml", "differences": [
+                {"resource": "ConfigMap/own", "path": "", "change": "add",
+                    "after": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata("own"), "data": {"mode": "debug"}}},
+                {"patch": "own", "resource": "ConfigMap/own", "path": "/data/mode", "change": "replace",
+                    "before": "quiet", "after": "debug"},
+            ]},
+        ]})
+    );
+}

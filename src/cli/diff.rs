@@ -1,4 +1,5 @@
-//! `overlay diff`: what the patches make of the base, line by line, or what is between any two manifests.
+//! `overlay diff`: what an overlay makes of upstream, line by line, as data or as a page, or what is between any two
+//! manifests.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use crate::report::page::{PageDocument, html};
 use crate::report::{self, Form, OverlayReport, Owned, Report, unified};
 use crate::subject::Subject;
 use crate::verify::overlay::{self, Touch};
-use crate::verify::{against, page};
+use crate::verify::{against, changes, page};
 
 /// Show an overlay's result against upstream, each hunk under its patch's name, or what is between any two manifests
 ///
@@ -40,6 +41,7 @@ Examples:
                                                    and in a third column what no patch explains
   overlay diff base/net old.yaml                   what a copy has otherwise than upstream
   overlay diff overlays/lab overlays/prod          what two overlays make otherwise
+  overlay diff overlays/lab --format json          what the overlay changes, for programs
   helm template x | overlay diff - overlays/lab --format json
 
 Exit codes with two: 0 both say the same, 1 they differ, 2 they could not be compared.")]
@@ -50,7 +52,7 @@ pub struct DiffArgs {
     /// What A is compared with: the folder of a base or of an overlay, or a file; `-` is standard input
     #[arg(value_name = "B")]
     pub other: Option<PathBuf>,
-    /// The form of what is shown: `json` of two, `html` of one overlay
+    /// The form of what is shown; `html` of one overlay
     #[arg(long, value_enum, default_value_t)]
     pub format: DiffFormat,
     /// Show this file in a third column of the page, and what of it no patch explains; `-` is standard input
@@ -81,10 +83,9 @@ pub fn run(args: &DiffArgs, context: &mut Context) -> Result<End, Failure> {
     match (&args.other, args.format) {
         (Some(_), DiffFormat::Html) => Err(Failure::Usage("--format html shows one overlay")),
         (Some(other), format) => between(&args.overlay, other, format, context),
-        (None, DiffFormat::Json) => Err(Failure::Usage("--format json compares two; of one, see verify --format json")),
         (None, DiffFormat::Html) => page(args, context),
-        (None, DiffFormat::Text) if args.against.is_some() => Err(Failure::Usage("--against goes with --format html")),
-        (None, DiffFormat::Text) => patched(&args.overlay, args.unified, context),
+        (None, _) if args.against.is_some() => Err(Failure::Usage("--against goes with --format html")),
+        (None, format) => patched(args, format, context),
     }
 }
 
@@ -127,27 +128,37 @@ fn print_page(report: &Report, documents: &[PageDocument], context: &mut Context
     Ok(End::of(report.overlays.iter().flat_map(|overlay| &overlay.findings), false))
 }
 
-/// Builds, and prints how the result differs from the bases.
-fn patched(folder: &Path, lines: usize, context: &mut Context) -> Result<End, Failure> {
+/// Builds, and prints how the result differs from what upstream has.
+fn patched(args: &DiffArgs, format: DiffFormat, context: &mut Context) -> Result<End, Failure> {
     let current = context.current()?;
-    let root = Root::find(folder, context.root.as_deref(), &current)?;
+    let root = Root::find(&args.overlay, context.root.as_deref(), &current)?;
     let mut findings = Findings::new();
-    let subject = Subject::open(&root, folder, &mut findings);
+    let subject = Subject::open(&root, &args.overlay, &mut findings);
     let built = subject.as_ref().and_then(|s| s.build(&mut findings));
     let mut findings = findings.into_vec();
     diag::sort(&mut findings);
     context.terminal.findings(&findings);
     if let (Some(subject), Some(built)) = (subject, built) {
         let overlay = super::verify::as_overlay(&subject, context.today());
-        let touches = overlay::touches(&overlay, &built.text).unwrap_or_default();
-        let (base, _) = subject.plan.unpatched();
-        let names = subject.plan.files.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", ");
-        let owned: Vec<Owned<'_>> = touches.iter().map(Touch::owned).collect();
-        let form = Form { context: lines, dress: context.terminal.product_dress() };
-        let text = unified((&names, &subject.folder.name), &base, &built.text, &owned, form);
+        let names = upstream_names(&subject.plan);
+        let text = if format == DiffFormat::Json {
+            let documents = changes::documents(&overlay, &built.text).unwrap_or_default();
+            comparison_json(&Comparison::new(names, &*subject.folder.name, documents))
+        } else {
+            let touches = overlay::touches(&overlay, &built.text).unwrap_or_default();
+            let owned: Vec<Owned<'_>> = touches.iter().map(Touch::owned).collect();
+            let form = Form { context: args.unified, dress: context.terminal.product_dress() };
+            unified((&names, &subject.folder.name), &subject.plan.upstream().0, &built.text, &owned, form)
+        };
         context.terminal.product(text.as_bytes())?;
     }
     Ok(End::of(&findings, false))
+}
+
+/// The files of the bases.
+fn upstream_names(plan: &Plan) -> String {
+    let files = plan.files.iter().enumerate().filter(|(number, _)| !plan.resources.contains(number));
+    files.map(|(_, file)| file.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// Prints what is between two manifests. As with `diff`, that they differ is no mistake, and what keeps them from being

@@ -120,11 +120,26 @@ impl Plan {
         Some(Place::new(source, at))
     }
 
+    /// The file that an overlay adds a document from, by the document's number; `None` for a document of a base.
+    pub fn added_from(&self, document: usize) -> Option<&str> {
+        let document = self.documents.get(document).filter(|document| self.is_resource(document))?;
+        self.files.get(document.file).map(|file| file.name.as_str())
+    }
+
     /// The text of all documents, with no patch applied, and where each document begins in it: what a result is
     /// compared with.
     pub fn unpatched(&self) -> (String, Vec<usize>) {
+        self.joined(|document| self.text(document))
+    }
+
+    /// The same without what overlays add: what upstream has. An added document begins where it would stand.
+    pub fn upstream(&self) -> (String, Vec<usize>) {
+        self.joined(|document| if self.is_resource(document) { "" } else { self.text(document) })
+    }
+
+    fn joined<'t>(&self, text: impl Fn(&Planned) -> &'t str) -> (String, Vec<usize>) {
         let mut out = Joined::default();
-        let starts = self.documents.iter().map(|document| out.push(document, self.text(document))).collect();
+        let starts = self.documents.iter().map(|document| out.push(document, text(document))).collect();
         (out.text, starts)
     }
 

@@ -1,4 +1,4 @@
-//! What `overlay diff A B` tells: two manifests, document by document, as text and as JSON.
+//! What `overlay diff` tells: two manifests, or upstream and an overlay's result, document by document, as text and as JSON.
 //!
 //! The serialised form is `overlay/diff/v1`. What does not apply is left out of it.
 
@@ -50,8 +50,29 @@ pub struct DocumentComparison {
     pub now: Option<String>,
     /// Whether only one of them has it.
     pub change: ChangeKind,
+    /// The file that it is added from, where an overlay adds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// What differs in it; of a document that only one has, the whole of it.
-    pub differences: Vec<Departure>,
+    pub differences: Vec<Attributed>,
+}
+
+/// A difference, and whose it is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Attributed {
+    /// The patch that makes it; `None` where none does, or where no overlay is asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patch: Option<String>,
+    /// What it is.
+    #[serde(flatten)]
+    pub departure: Departure,
+}
+
+impl From<Departure> for Attributed {
+    /// A difference that is nobody's.
+    fn from(departure: Departure) -> Attributed {
+        Attributed { patch: None, departure }
+    }
 }
 
 /// What `overlay diff A B` prints; empty where both say the same.
@@ -107,13 +128,13 @@ fn summary(differing: &[&DocumentComparison], whole: &[&DocumentComparison]) -> 
 
 /// A document and its differences, those in an embedded text under the text's place.
 fn push_document(out: &mut String, document: &DocumentComparison, paint: Paint) {
-    for group in document.differences.chunk_by(|a, b| a.within == b.within) {
-        let Some(first) = group.first() else { continue };
+    for group in document.differences.chunk_by(|a, b| a.departure.within == b.departure.within) {
+        let Some(first) = group.first().map(|first| &first.departure) else { continue };
         let now = document.now.as_ref().map_or(String::new(), |now| format!(", now {}", visible(now)));
         let within = first.within.as_ref().map_or(String::new(), |within| format!(", in {}", visible(within)));
         out.push_str(&format!("\n{}{now}{within}\n", paint.name(&visible(&document.resource))));
-        for departure in group {
-            push_departure(out, departure, paint);
+        for difference in group {
+            push_departure(out, &difference.departure, paint);
         }
     }
 }
@@ -248,7 +269,8 @@ mod tests {
     }
 
     fn of(differences: Vec<Departure>) -> DocumentComparison {
-        DocumentComparison { resource: "A/a".into(), now: None, change: ChangeKind::Replace, differences }
+        let differences = differences.into_iter().map(Attributed::from).collect();
+        DocumentComparison { resource: "A/a".into(), now: None, change: ChangeKind::Replace, from: None, differences }
     }
 
     fn text(documents: Vec<DocumentComparison>) -> String {

@@ -16,11 +16,11 @@ use crate::diag::visible::visible;
 /// How many unchanged lines stand around a change where nothing else is asked for.
 pub const CONTEXT: usize = 3;
 
-/// Lines that belong to a patch, as bytes of whole lines of base and result.
+/// Lines that belong to a patch, or to a document that is added, as bytes of whole lines of base and result.
 #[derive(Clone, Debug)]
 pub struct Owned<'a> {
-    /// The patch's name.
-    pub patch: &'a str,
+    /// The patch's name, or where the document is added from.
+    pub owner: &'a str,
     /// The resource that they are lines of.
     pub resource: &'a str,
     /// In the base.
@@ -82,7 +82,7 @@ struct Row<'t> {
     text: &'t str,
     /// How many lines of the base, and of the result, are above it.
     above: (usize, usize),
-    /// Whose it is, each patch and resource by its first place in what is owned.
+    /// Whose it is, each owner and resource by its first place in what is owned.
     owners: Vec<usize>,
 }
 
@@ -117,7 +117,7 @@ fn owners(tag: ChangeTag, at: (usize, usize), (old, new): (&Lines, &Lines), owne
     let Some(bytes) = bytes else { return Vec::new() };
     let is_in = |ranges: &[Range<usize>]| ranges.iter().any(|r| r.start < bytes.end && bytes.start < r.end);
     let is_its = |one: &Owned<'_>| is_in(if tag == ChangeTag::Delete { one.before } else { one.after });
-    let first_of = |one: &Owned<'_>| owned.iter().position(|o| (o.resource, o.patch) == (one.resource, one.patch));
+    let first_of = |one: &Owned<'_>| owned.iter().position(|o| (o.resource, o.owner) == (one.resource, one.owner));
     owned.iter().filter(|one| is_its(one)).filter_map(first_of).collect()
 }
 
@@ -186,31 +186,31 @@ fn together(rows: &[Row<'_>]) -> Vec<usize> {
     owners
 }
 
-/// What stands behind a hunk's place: its resource and patch; of several, which lines of the result, or of the base where
+/// What stands behind a hunk's place: its resource and owner; of several, which lines of the result, or of the base where
 /// they are gone, are whose.
 fn whose(rows: &[Row<'_>], owned: &[Owned<'_>]) -> String {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for one in together(rows).into_iter().filter_map(|index| owned.get(index)) {
         match groups.iter_mut().find(|(resource, _)| *resource == one.resource) {
-            Some((_, patches)) => patches.push(one.patch),
-            None => groups.push((one.resource, vec![one.patch])),
+            Some((_, owners)) => owners.push(one.owner),
+            None => groups.push((one.resource, vec![one.owner])),
         }
     }
-    let is_shared = groups.iter().map(|(_, patches)| patches.len()).sum::<usize>() > 1;
-    let told = |resource: &str, patch: &str| {
-        if is_shared { format!("{patch} ({})", lines_of(rows, owned, resource, patch)) } else { patch.to_owned() }
+    let is_shared = groups.iter().map(|(_, owners)| owners.len()).sum::<usize>() > 1;
+    let told = |resource: &str, owner: &str| {
+        if is_shared { format!("{owner} ({})", lines_of(rows, owned, resource, owner)) } else { owner.to_owned() }
     };
-    let group = |(resource, patches): &(&str, Vec<&str>)| {
-        let patches: Vec<String> = patches.iter().map(|patch| told(resource, patch)).collect();
-        format!("{resource} · {}", patches.join(", "))
+    let group = |(resource, owners): &(&str, Vec<&str>)| {
+        let owners: Vec<String> = owners.iter().map(|owner| told(resource, owner)).collect();
+        format!("{resource} · {}", owners.join(", "))
     };
     groups.iter().map(group).collect::<Vec<_>>().join("; ")
 }
 
-/// The lines of a hunk that are a patch's, written as those of a hunk are: `-12 +12,2` is the twelfth of the base, and of
+/// The lines of a hunk that are an owner's, written as those of a hunk are: `-12 +12,2` is the twelfth of the base, and of
 /// the result the twelfth and the next.
-fn lines_of(rows: &[Row<'_>], owned: &[Owned<'_>], resource: &str, patch: &str) -> String {
-    let is_its = |index: &usize| owned.get(*index).is_some_and(|one| one.resource == resource && one.patch == patch);
+fn lines_of(rows: &[Row<'_>], owned: &[Owned<'_>], resource: &str, whose: &str) -> String {
+    let is_its = |index: &usize| owned.get(*index).is_some_and(|one| one.resource == resource && one.owner == whose);
     let its = rows.iter().filter(|row| row.owners.iter().any(is_its)).map(Row::number);
     let mut stretches: Vec<(char, usize, usize)> = Vec::new();
     for (sign, line) in its {
@@ -284,9 +284,9 @@ mod tests {
     fn of_two(line: usize) -> String {
         let bytes = |n: usize| (n - 1) * 2..n * 2;
         let (a, b) = (bytes(3), bytes(line));
-        let of = |patch, bytes| {
+        let of = |owner, bytes| {
             let lines = std::slice::from_ref(bytes);
-            Owned { patch, resource: "R", before: lines, after: lines }
+            Owned { owner, resource: "R", before: lines, after: lines }
         };
         let after = text(&[(3, "x\n"), (line, "y\n")]);
         unified(("base", "result"), &text(&[]), &after, &[of("a", &a), of("b", &b)], PLAINLY)
@@ -323,12 +323,12 @@ mod tests {
         let (first, last): (Range<usize>, Range<usize>) = (0..5, 45..49);
         let owned = [
             Owned {
-                patch: "zero",
+                owner: "zero",
                 resource: "R",
                 before: std::slice::from_ref(&first),
                 after: std::slice::from_ref(&first),
             },
-            Owned { patch: "tail", resource: "R", before: &[], after: std::slice::from_ref(&last) },
+            Owned { owner: "tail", resource: "R", before: &[], after: std::slice::from_ref(&last) },
         ];
         assert_eq!(
             unified(("base", "result"), before, after, &owned, PLAINLY),

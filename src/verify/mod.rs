@@ -11,6 +11,7 @@
 //! | [`against`] | what is said of a file from elsewhere, held against an overlay |
 //! | [`page`] | base, result and a file side by side, with the lines of each departure |
 //! | [`annotate`] | the result with a comment at each departure |
+//! | [`changes`] | the documents that are not as upstream has them, with the patch of each difference |
 //! | [`rendered`] | the committed result, held against the build |
 //! | [`online`] | what registries say of the images that a result pins |
 //!
@@ -23,6 +24,7 @@ pub mod annotate;
 pub mod attribute;
 mod base;
 mod bytes;
+pub mod changes;
 pub mod claims;
 mod extent;
 mod images;

@@ -68,14 +68,14 @@ pub fn report(overlay: &Overlay<'_>, result: Option<&str>, mut findings: Finding
     out
 }
 
-/// The lines that one departure stands on.
+/// The lines that one departure stands on, or a document that an overlay adds.
 #[derive(Clone, Debug)]
 pub struct Touch {
-    /// The patch that makes it.
-    pub patch: String,
+    /// Whose they are: the patch's name, or where the document is added from.
+    pub owner: String,
     /// The resource that it is a departure of.
     pub resource: String,
-    /// In the base, as bytes of whole lines; none where something is new.
+    /// In what upstream has, as bytes of whole lines; none where something is new.
     pub before: Vec<Range<usize>>,
     /// In the result; none where something is gone.
     pub after: Vec<Range<usize>>,
@@ -84,7 +84,7 @@ pub struct Touch {
 impl Touch {
     /// It, as a diff takes it.
     pub fn owned(&self) -> report::Owned<'_> {
-        report::Owned { patch: &self.patch, resource: &self.resource, before: &self.before, after: &self.after }
+        report::Owned { owner: &self.owner, resource: &self.resource, before: &self.before, after: &self.after }
     }
 }
 
@@ -105,34 +105,43 @@ pub(super) fn proven<R>(
     Some(take(&prover, &claims, &proof, &source))
 }
 
-/// Which lines of base and result are whose. `None` where the result cannot be read.
+/// Which lines of what upstream has and of the result are whose. `None` where the result cannot be read.
 pub fn touches(overlay: &Overlay<'_>, result: &str) -> Option<Vec<Touch>> {
-    let (_, starts) = overlay.plan.unpatched();
+    let (_, starts) = overlay.plan.upstream();
     proven(overlay, result, |prover, claims, proof, _| {
-        let mut touches = Vec::new();
-        for document in &proof.documents {
-            let resource = prover.name(document.before, document.after);
-            let base = document.before.and_then(|index| prover.base.get(index));
-            let base = base.and_then(|base| starts.get(base.planned)).copied().unwrap_or_default();
-            let start = document.after.and_then(|index| prover.result.get(index)).map_or(0, |result| result.start);
-            let told = &mut extent::Told::default();
-            for departure in &document.departures {
-                let difference = &departure.difference;
-                let claim = claims.get(departure.claim);
-                let lines = lines::of(prover, &starts, document, difference, claim, told);
-                let (before, after) = (lines::moved(lines.base, base), lines::moved(lines.result, start));
-                let resource = prover.departure(document, &resource, difference, None).resource;
-                let all = std::iter::once(&departure.claim).chain(&departure.with).filter_map(|at| claims.get(*at));
-                touches.extend(all.filter_map(|claim| prover.operation(claim)).map(|(patch, _)| Touch {
-                    patch: patch.name.value.clone(),
-                    resource: resource.clone(),
-                    before: before.clone(),
-                    after: after.clone(),
-                }));
-            }
-        }
-        touches
+        proof.documents.iter().flat_map(|document| touches_of(prover, &starts, claims, document)).collect()
     })
+}
+
+fn touches_of(prover: &Prover<'_>, starts: &[usize], claims: &[Claim], document: &DocumentProof) -> Vec<Touch> {
+    let name = prover.name(document.before, document.after);
+    let base = document.before.and_then(|index| prover.base.get(index));
+    let result = document.after.and_then(|index| prover.result.get(index));
+    let base_start = base.and_then(|base| starts.get(base.planned)).copied().unwrap_or_default();
+    let result_start = result.map_or(0, |result| result.start);
+    let added_from = prover.added_from(document);
+    let mut touches = Vec::new();
+    if let Some((file, result)) = added_from.zip(result) {
+        let whole = result.start..result.start + result.text.len();
+        let owner = format!("added from {file}");
+        touches.push(Touch { owner, resource: name.clone(), before: Vec::new(), after: vec![whole] });
+    }
+    let told = &mut extent::Told::default();
+    for departure in &document.departures {
+        let difference = &departure.difference;
+        let lines = lines::of(prover, starts, document, difference, claims.get(departure.claim), told);
+        let before = if added_from.is_some() { Vec::new() } else { lines::moved(lines.base, base_start) };
+        let after = lines::moved(lines.result, result_start);
+        let resource = prover.departure(document, &name, difference, None).resource;
+        let all = std::iter::once(&departure.claim).chain(&departure.with).filter_map(|at| claims.get(*at));
+        touches.extend(all.filter_map(|claim| prover.operation(claim)).map(|(patch, _)| Touch {
+            owner: patch.name.value.clone(),
+            resource: resource.clone(),
+            before: before.clone(),
+            after: after.clone(),
+        }));
+    }
+    touches
 }
 
 /// What is known without reading a document.
@@ -347,6 +356,11 @@ impl Prover<'_> {
         let node = base.tree.node(load::find(&base.tree, &same.or(found.first())?.path)?);
         let place = Place::new(base.source, base.start + node.span.start..base.start + node.span.end);
         Some(Writer { place, patch: None, unpins: false })
+    }
+
+    /// The file that an overlay adds a document from; `None` for a document of a base.
+    pub(super) fn added_from(&self, document: &DocumentProof) -> Option<&str> {
+        self.overlay.plan.added_from(self.base.get(document.before?)?.planned)
     }
 
     pub(super) fn attribute(&self, claims: &[Claim]) -> Proof {

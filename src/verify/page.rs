@@ -73,12 +73,14 @@ impl Shower<'_, '_> {
         for odd in &document.undocumented {
             mark(&odd.difference, None, None);
         }
+        let added_from = self.prover.added_from(document).map(str::to_owned);
         PageDocument {
             resource,
-            upstream: old.map(|old| PageText {
+            upstream: old.filter(|_| added_from.is_none()).map(|old| PageText {
                 text: old.text.to_owned(),
                 first_line: Some(old.source.line_column(old.start).0),
             }),
+            added_from,
             result: new
                 .map(|new| PageText { text: new.text.clone(), first_line: Some(result.line_column(new.start).0) }),
             file: None,
@@ -94,13 +96,16 @@ impl Shower<'_, '_> {
         patch: Option<usize>,
         told: &mut Told,
     ) -> Mark {
-        let lines::Lines { base: upstream, mut result } =
+        let lines::Lines { base: mut upstream, mut result } =
             lines::of(self.prover, self.starts, document, difference, None, told);
         let old = document.before.and_then(|index| self.prover.base.get(index));
         let new = document.after.and_then(|index| self.prover.result.get(index));
         if let (None, Some(new)) = (old, new) {
             let whole = 0..new.text.len();
             result = vec![whole];
+        }
+        if self.prover.added_from(document).is_some() {
+            upstream.clear();
         }
         Mark { patch, lacking: false, departure, upstream, result, file: Vec::new() }
     }
@@ -126,7 +131,7 @@ fn hold(held: &Held, at: Option<usize>, file: &Source, pages: &mut Vec<PageDocum
     }
     let at = free.unwrap_or_else(|| {
         let resource = held.resource.clone();
-        pages.push(PageDocument { resource, upstream: None, result: None, file: None, marks: Vec::new() });
+        pages.push(PageDocument { resource, ..PageDocument::default() });
         pages.len() - 1
     });
     let Some(page) = pages.get_mut(at) else { return };

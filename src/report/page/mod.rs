@@ -26,10 +26,12 @@ use crate::diag::{Code, Severity};
 use blocks::Part;
 
 /// A document and what became of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PageDocument {
     /// What it is called.
     pub resource: String,
+    /// The file that it is added from, where an overlay adds it.
+    pub added_from: Option<String>,
     /// Its text in the base; `None` where it is new.
     pub upstream: Option<PageText>,
     /// Its text in the result; `None` where it is gone.
@@ -305,7 +307,11 @@ fn headline(overlay: &OverlayReport) -> String {
 
 fn kept(overlay: &OverlayReport) -> String {
     let (kept, left_out) = (overlay.documents.kept.len(), overlay.documents.left_out.len());
-    format!("{kept} of {}", counted(kept + left_out, "document", "documents"))
+    let of_upstream = format!("{kept} of {}", counted(kept + left_out, "document", "documents"));
+    match overlay.documents.added.len() {
+        0 => of_upstream,
+        added => format!("{of_upstream}, and {added} added"),
+    }
 }
 
 fn verdicts(overlay: &OverlayReport) -> Vec<Verdict> {
@@ -423,10 +429,12 @@ impl Writer<'_> {
         let ids: Vec<String> = document.marks.iter().map(|mark| self.id(mark)).collect();
         let parts = blocks::parts(&sides, document.marks.len());
         let parts = parts.into_iter().map(|part| self.part(part, &sides, document, &ids)).collect();
-        let state = match (&document.upstream, &document.result) {
-            (None, None) => "not in upstream".to_owned(),
-            (None, Some(_)) => "added".to_owned(),
-            (Some(_), None) => "left out".to_owned(),
+        let state = match (&document.upstream, &document.result, &document.added_from) {
+            (_, None, Some(from)) => format!("of {}, left out", visible(from)),
+            (_, _, Some(from)) => format!("added from {}", visible(from)),
+            (None, None, _) => "not in upstream".to_owned(),
+            (None, Some(_), _) => "added".to_owned(),
+            (Some(_), None, _) => "left out".to_owned(),
             _ if document.marks.is_empty() => "unchanged".to_owned(),
             _ => counted(document.marks.len(), "departure", "departures"),
         };
@@ -434,7 +442,7 @@ impl Writer<'_> {
             id: format!("document-{}", index + 1),
             resource: visible(&document.resource).into_owned(),
             state,
-            is_open: !document.marks.is_empty(),
+            is_open: !document.marks.is_empty() || document.added_from.is_some(),
             parts,
         }
     }

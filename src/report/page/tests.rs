@@ -24,6 +24,7 @@ fn document(marks: Vec<Mark>) -> PageDocument {
     let lines = |changed: &str| format!("kind: A\nx: {changed}\n{}", "same\n".repeat(20));
     PageDocument {
         resource: "A/a".into(),
+        added_from: None,
         upstream: Some(text(&lines("1"))),
         result: Some(text(&lines("2"))),
         file: None,
