@@ -139,3 +139,91 @@ fn what_is_written_names_its_schema_where_the_root_has_schemas() {
     }
     assert!(project.output(&["build", "overlays/new"]).contains("\"mtu\": 9000"));
 }
+
+const POD: &str = "\
+apiVersion: v1
+kind: Pod
+metadata:
+  name: net
+spec:
+  volumes:
+    - name: run
+      emptyDir: {}
+    - name: cache
+      emptyDir: {}
+  containers:
+    - name: net
+      image: example.org/net:v1
+      args: [-a, -b]
+";
+
+const APPENDS: &str = "\
+apiVersion: overlay/v1
+kind: Patch
+name: data
+summary: A volume
+why: The lab needs it.
+evidence: [the rota]
+changes:
+  - target: {kind: Pod, name: net}
+    patch:
+      - {op: add, path: /spec/volumes/-, value: {name: data, emptyDir: {}}}
+      - {op: add, path: '/spec/containers/[name=net]/args/-', value: -c}
+";
+
+/// An overlay that appends, and a copy of its result in which these texts were replaced.
+fn appended(replaced: &[(&str, &str)]) -> Project {
+    let overlay =
+        "apiVersion: overlay/v1\nkind: Overlay\nname: lab\nbases: [../../base/net]\npatches:\n  - patches/data.yaml\n";
+    let base = "apiVersion: overlay/v1\nkind: Base\nname: net\nsource:\n  file: ../../upstream.yaml\n";
+    let project = Project::new([
+        ("base/net/base.yaml", base),
+        ("overlays/lab/overlay.yaml", overlay),
+        ("overlays/lab/patches/data.yaml", APPENDS),
+        ("upstream.yaml", POD),
+    ]);
+    project.output(&["vendor", "base/net"]);
+    let copy = "    - name: run\n      emptyDir: {}\n    - name: data\n      emptyDir: {}\n";
+    let copy = POD.replace("    - name: run\n      emptyDir: {}\n", copy).replace("[-a, -b]", "[-a, -b, -c]");
+    project.write("copy.yaml", &replaced.iter().fold(copy, |text, (old, new)| text.replace(old, new)));
+    project
+}
+
+#[test]
+fn where_an_appended_volume_stands_is_no_departure_and_no_patch_is_written_for_it() {
+    let project = appended(&[]);
+    let held = project.run(&HOLD);
+    assert_eq!(held.exit, Some(0), "{}", held.stdout);
+    let before = project.files();
+    let ran = project.run(&ADOPT);
+    assert_eq!(ran.stderr, "nothing was written: patches explain every departure of the copy\n");
+    assert_eq!((ran.exit, project.files()), (Some(0), before));
+}
+
+#[test]
+fn only_what_verify_names_is_written_beside_an_appended_volume() {
+    let project = appended(&[("net:v1", "net:v2"), ("    - name: cache", "    - name: more\n    - name: cache")]);
+    let ran = project.run(&ADOPT);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let overlay = fs::read_to_string(project.path("overlays/lab/overlay.yaml")).unwrap();
+    assert!(
+        overlay.ends_with("  - patches/data.yaml\n  - patches/net-image.yaml\n  - patches/more.yaml\n"),
+        "{overlay}"
+    );
+    let held = project.run(&HOLD);
+    assert_eq!(held.exit, Some(0), "{}", held.stdout);
+    let verified = project.run(&["verify", "overlays/lab"]);
+    assert_eq!(verified.stdout.matches("error[").count(), 2, "two reasons: {}", verified.stdout);
+    assert_eq!(verified.stdout.matches("error[patch-undocumented]").count(), 2, "{}", verified.stdout);
+}
+
+#[test]
+fn where_an_appended_argument_stands_is_told_whatever_else_is() {
+    for others in [&[][..], &[("net:v1", "net:v2")]] {
+        let project = appended(&[&[("[-a, -b, -c]", "[-c, -a, -b]")], others].concat());
+        let held = project.run(&HOLD);
+        assert_eq!(held.exit, Some(1));
+        let moved = "      > /spec/containers/[name=net]/args/[=-c]: from index 2 to 0\n";
+        assert!(held.stdout.contains(moved), "{}", held.stdout);
+    }
+}

@@ -8,6 +8,7 @@ mod comments;
 mod family;
 mod names;
 mod operations;
+mod settle;
 mod write;
 
 use std::collections::{HashMap, HashSet};
@@ -18,15 +19,24 @@ use serde_json::Value;
 use crate::build;
 use crate::config::Findings;
 use crate::diag::{Code, Diagnostic, Source};
-use crate::diff::{Document, pair_documents};
+use crate::diff::{Difference, Document, pair_documents};
 use crate::layer::digest;
 use crate::layer::manifest::{self, Entry};
 use crate::layer::plan::{Plan, Scoped};
 use crate::patch::Patch;
+use crate::resource::Identity;
 use comments::Comments;
 use family::{Names, Placed, families, slug};
 use operations::{Act, Level, Operation, operations};
 use write::{Change, PatchFile};
+
+/// Whether a difference in the document of that identity is a departure. The value is the copy's document.
+pub type Departs = fn(&Identity, &Difference, &Value) -> bool;
+
+/// Every difference is.
+pub fn all_depart(_: &Identity, _: &Difference, _: &Value) -> bool {
+    true
+}
 
 /// What is adopted.
 #[derive(Debug)]
@@ -39,6 +49,8 @@ pub struct Adoption<'a> {
     pub file: &'a Arc<Source>,
     /// Names that patches of the overlay have already.
     pub taken: HashSet<String>,
+    /// Which differences are departures; the others are not made.
+    pub departs: Departs,
     /// The one patch that all departures are to be; `None` makes one of each, or of each family of them.
     pub single: Option<Single>,
 }
@@ -129,6 +141,12 @@ struct Adopter<'a> {
 impl<'a> Adopter<'a> {
     fn new(adoption: Adoption<'a>, before: Vec<Entry>, after: Vec<Entry>) -> Adopter<'a> {
         let pairs = pair_documents(&as_documents(&before), &as_documents(&after), &[]);
+        let mut after = after;
+        for (before, entry) in pairs.iter().filter_map(|(b, a)| Some((before.get((*b)?)?, (*a)?))) {
+            let Some(entry) = after.get_mut(entry) else { continue };
+            let departs = |difference: &Difference| (adoption.departs)(&before.identity, difference, &entry.value);
+            entry.value = settle::settled(&before.value, &entry.value, departs);
+        }
         let levels = vec![Level::Families; pairs.len()];
         Adopter {
             given: adoption.plan.patches.len(),

@@ -77,8 +77,10 @@ pub(super) fn operations(before: &Value, after: &Value, level: Level) -> Option<
 
 /// What happens to one list.
 #[derive(Debug, Default)]
-struct ListEdit {
+pub(super) struct ListEdit {
     after: Vec<String>,
+    /// How many items it has before.
+    length: usize,
     removed: Vec<usize>,
     added: Vec<usize>,
     moved: Vec<(usize, usize)>,
@@ -337,7 +339,32 @@ impl<'v> Maker<'v> {
 }
 
 impl ListEdit {
-    fn note(&mut self, difference: &Difference) {
+    /// Nothing that happens to a list of so many items, which is at `after` then.
+    pub(super) fn of(after: Vec<String>, length: usize) -> ListEdit {
+        ListEdit { after, length, ..ListEdit::default() }
+    }
+
+    /// Puts the items of the list after that were there before in their order before.
+    pub(super) fn restore(&self, items: &mut Vec<Value>) {
+        let order = self.order(self.length, items.len());
+        let mut old: Vec<(usize, Value)> = Vec::new();
+        for (id, item) in order.iter().zip(items.iter()) {
+            if let Id::Old(index) = id {
+                old.push((*index, item.clone()));
+            }
+        }
+        old.sort_by_key(|(index, _)| *index);
+        let mut old = old.into_iter();
+        for (id, item) in order.iter().zip(items.iter_mut()) {
+            if let Id::Old(_) = id
+                && let Some((_, value)) = old.next()
+            {
+                *item = value;
+            }
+        }
+    }
+
+    pub(super) fn note(&mut self, difference: &Difference) {
         match (difference.path.last(), &difference.what) {
             (_, What::Moved { from, to }) => self.moved.push((*from, *to)),
             (Some(Step::Item(Item { after: Some(index), .. })), What::Added(_)) => self.added.push(*index),
@@ -373,7 +400,7 @@ impl ListEdit {
 }
 
 /// The list that a difference is one of the items of: where it is before and after.
-fn list_of(difference: &Difference) -> Option<(Vec<String>, Vec<String>)> {
+pub(super) fn list_of(difference: &Difference) -> Option<(Vec<String>, Vec<String>)> {
     if difference.within.is_some() || matches!(difference.what, What::Replaced { .. }) {
         return None;
     }
@@ -399,7 +426,7 @@ fn before(steps: &[&Step]) -> Vec<String> {
     tokens(steps, |item| item.before)
 }
 
-fn after(steps: &[&Step]) -> Vec<String> {
+pub(super) fn after(steps: &[&Step]) -> Vec<String> {
     tokens(steps, |item| item.after)
 }
 
@@ -505,11 +532,11 @@ fn child<'v>(value: &'v Value, token: &str) -> Option<&'v Value> {
     }
 }
 
-fn at<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
+pub(super) fn at<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, token| child(value, token))
 }
 
-fn at_mut<'v>(value: &'v mut Value, path: &[String]) -> Option<&'v mut Value> {
+pub(super) fn at_mut<'v>(value: &'v mut Value, path: &[String]) -> Option<&'v mut Value> {
     path.iter().try_fold(value, |value, token| match value {
         Value::Object(map) => map.get_mut(token),
         Value::Array(items) => items.get_mut(token.parse::<usize>().ok()?),
@@ -518,7 +545,7 @@ fn at_mut<'v>(value: &'v mut Value, path: &[String]) -> Option<&'v mut Value> {
 }
 
 /// Makes an operation on a value. What does not fit is left: the value is compared in the end.
-fn put(value: &mut Value, path: &[String], act: &Act) {
+pub(super) fn put(value: &mut Value, path: &[String], act: &Act) {
     let new = match act {
         Act::Add(new) | Act::Replace { value: new, .. } => Some(new.clone()),
         Act::Remove { .. } => None,

@@ -105,7 +105,8 @@ fn create(
     let built = build::build(&plan, &[], findings);
     let Some(before) = built.filter(|_| !findings.has_errors()) else { return Ok(None) };
     let before = Source::new(format!("the documents of {}", located.name), before.text);
-    let adoption = Adoption { plan, before: &before, file, taken: HashSet::new(), single: None };
+    let adoption =
+        Adoption { plan, before: &before, file, taken: HashSet::new(), departs: adopt::all_depart, single: None };
     let Some(adopted) = adopt::adopt(adoption, findings) else { return Ok(None) };
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let description = format!("Adopted from {}", file.name);
@@ -144,7 +145,14 @@ fn extend(
     taken.extend(subject.plan.patches.iter().map(|scoped| scoped.patch.name.value.clone()));
     let text = overlay.source.text.clone();
     let before = Source::new(format!("the result of {}", subject.folder.name), built.text);
-    let adoption = Adoption { plan: subject.plan, before: &before, file, taken, single: None };
+    let adoption = Adoption {
+        plan: subject.plan,
+        before: &before,
+        file,
+        taken,
+        departs: crate::verify::against::departs,
+        single: None,
+    };
     let Some(adopted) = adopt::adopt(adoption, findings) else { return Ok(None) };
     let in_the_way =
         adopted.resources.iter().find(|new| fsio::entry(&folder.join(&new.path)).is_ok_and(|e| e != Entry::Missing));

@@ -178,6 +178,7 @@ fn make(
         before: &document.before,
         file: &after,
         taken: HashSet::new(),
+        departs: adopt::all_depart,
         single: Some(single),
     };
     let mut own = Findings::new();

@@ -1,12 +1,11 @@
 //! Which items of two lists belong together.
 //!
 //! First by the list's merge key, then what is left over by `name` where that is unique among the left-over, the rest
-//! by a longest common subsequence, and in its gaps by likeness. No step costs more than n log n, the subsequence's search
-//! is bounded by its algorithm's heuristics.
+//! by a longest common subsequence, then those that are the same at another place, and in the gaps by likeness. No step
+//! costs more than n log n, the subsequence's search is bounded by its algorithm's heuristics.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
-use std::ops::Range;
 
 use serde_json::Value;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -95,7 +94,8 @@ impl<'v> Matcher<'v> {
         self.pairs.extend(pairs);
     }
 
-    /// Matches equal items by a longest common subsequence, and in the gaps those that look like one item changed.
+    /// Matches equal items by a longest common subsequence, then those that stand elsewhere, and in the gaps those that
+    /// look like one item changed.
     fn by_sequence(&mut self, key: Option<MergeKey>) {
         if self.left_before.is_empty() || self.left_after.is_empty() {
             return;
@@ -109,41 +109,39 @@ impl<'v> Matcher<'v> {
         let after: Vec<usize> = self.left_after.iter().map(|index| class(self.after, index)).collect();
         let mut pairs = Vec::new();
         for op in capture_diff_slices(Algorithm::Myers, &before, &after) {
-            match op {
-                DiffOp::Equal { old_index, new_index, len } => {
-                    pairs.extend(self.left(old_index..old_index + len, new_index..new_index + len));
-                }
-                DiffOp::Replace { old_index, old_len, new_index, new_len } => {
-                    pairs.extend(self.alike(key, old_index..old_index + old_len, new_index..new_index + new_len));
-                }
-                _ => {}
+            if let DiffOp::Equal { old_index, new_index, len } = op {
+                pairs.extend((old_index..old_index + len).zip(new_index..new_index + len));
             }
         }
-        let matched: Vec<usize> = pairs.iter().map(|pair| pair.0).collect();
-        self.left_before.retain(|index| matched.binary_search(index).is_err());
-        self.forget_after(&pairs);
-        self.pairs.extend(pairs);
+        pairs.extend(equal(&before, &after, &pairs));
+        pairs.sort_unstable();
+        let mut found: Vec<(usize, usize)> = pairs.iter().filter_map(|&(b, a)| self.left(b, a)).collect();
+        for (old, new) in gaps(&pairs, before.len(), after.len()) {
+            let old: Vec<usize> = old.iter().filter_map(|place| self.left_before.get(*place).copied()).collect();
+            let new: Vec<usize> = new.iter().filter_map(|place| self.left_after.get(*place).copied()).collect();
+            found.extend(self.alike(key, &old, &new));
+        }
+        let matched: HashSet<usize> = found.iter().map(|pair| pair.0).collect();
+        self.left_before.retain(|index| !matched.contains(index));
+        self.forget_after(&found);
+        self.pairs.extend(found);
     }
 
-    /// The left-over items at those places, side by side.
-    fn left(&self, before: Range<usize>, after: Range<usize>) -> Vec<(usize, usize)> {
-        let before = self.left_before.get(before).unwrap_or_default();
-        let after = self.left_after.get(after).unwrap_or_default();
-        before.iter().copied().zip(after.iter().copied()).collect()
+    /// The left-over items at two places.
+    fn left(&self, before: usize, after: usize) -> Option<(usize, usize)> {
+        Some((*self.left_before.get(before)?, *self.left_after.get(after)?))
     }
 
-    /// The left-over items of a gap that look like one item changed: scalars that stand side by side, else by what
-    /// they share.
-    fn alike(&self, key: Option<MergeKey>, before: Range<usize>, after: Range<usize>) -> Vec<(usize, usize)> {
-        let old = self.left_before.get(before.clone()).unwrap_or_default();
-        let new = self.left_after.get(after.clone()).unwrap_or_default();
+    /// The items of a gap that look like one item changed: scalars that stand side by side, else by what they share.
+    fn alike(&self, key: Option<MergeKey>, old: &[usize], new: &[usize]) -> Vec<(usize, usize)> {
         let items = |list: &'v [Value], places: &[usize]| -> Vec<&'v Value> {
             places.iter().filter_map(|index| list.get(*index)).collect()
         };
         let (old_items, new_items) = (items(self.before, old), items(self.after, new));
         let scalars = || old_items.iter().chain(&new_items).all(|item| scalar_text(item).is_some());
         if old.len() == new.len() && (old.len() == 1 || scalars()) {
-            return self.left(before, after).into_iter().filter(|&(b, a)| self.are_alike(key, b, a)).collect();
+            let side_by_side = old.iter().copied().zip(new.iter().copied());
+            return side_by_side.filter(|&(b, a)| self.are_alike(key, b, a)).collect();
         }
         let place = |row: usize, column: usize| Some((*old.get(row)?, *new.get(column)?));
         let may = |row, column| place(row, column).is_some_and(|(b, a)| self.are_alike(key, b, a));
@@ -177,6 +175,38 @@ impl<'v> Matcher<'v> {
         let pairs = self.pairs.iter().zip(stays).map(|(&(before, after), stays)| Pair { before, after, moved: !stays });
         Matching { pairs: pairs.collect(), removed: self.left_before, added: self.left_after }
     }
+}
+
+/// Items that are the same and in no pair yet: those that stand elsewhere. Of several alike, the first goes with the
+/// first.
+fn equal(before: &[usize], after: &[usize], pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    let (old, new): (HashSet<usize>, HashSet<usize>) = pairs.iter().copied().unzip();
+    let mut free: HashMap<usize, VecDeque<usize>> = HashMap::new();
+    for (place, class) in after.iter().enumerate().filter(|(place, _)| !new.contains(place)) {
+        free.entry(*class).or_default().push_back(place);
+    }
+    let left = before.iter().enumerate().filter(|(place, _)| !old.contains(place));
+    left.filter_map(|(place, class)| Some((place, free.get_mut(class)?.pop_front()?))).collect()
+}
+
+/// What is in no pair, between the pairs that did not move: the places before and those after, for each gap that has
+/// both.
+fn gaps(pairs: &[(usize, usize)], before: usize, after: usize) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let (old, new): (HashSet<usize>, HashSet<usize>) = pairs.iter().copied().unzip();
+    let stays = pairs.iter().zip(longest_rise(pairs)).filter(|(_, stays)| *stays).map(|(pair, _)| *pair);
+    let mut from = (0, 0);
+    let mut gaps = Vec::new();
+    for to in stays.chain([(before, after)]) {
+        let left = |from: usize, to: usize, paired: &HashSet<usize>| -> Vec<usize> {
+            (from..to).filter(|place| !paired.contains(place)).collect()
+        };
+        let gap = (left(from.0, to.0, &old), left(from.1, to.1, &new));
+        if !gap.0.is_empty() && !gap.1.is_empty() {
+            gaps.push(gap);
+        }
+        from = (to.0 + 1, to.1 + 1);
+    }
+    gaps
 }
 
 /// The items among `left` whose key no other among them has.

@@ -20,7 +20,7 @@ use std::rc::Rc;
 use serde_json::{Map, Value};
 
 use crate::embedded::Language;
-use crate::resource::{Identity, MergeKey};
+use crate::resource::{Identity, MergeKey, has_no_order};
 use crate::yaml::tree::MAX_DEPTH;
 use lists::Pair;
 use names::Names;
@@ -63,6 +63,22 @@ impl Difference {
             None => seen.path = seen.path.without_first(2),
         }
         Some((identity, seen))
+    }
+}
+
+impl Difference {
+    /// Whether it is only that an item stands elsewhere in a list of a Kubernetes object whose order nothing reads.
+    pub fn is_order_alone(&self) -> bool {
+        let is_item = matches!(self.path.last(), Some(Step::Item(_)));
+        if !matches!(self.what, What::Moved { .. }) || !is_item || self.within.is_some() {
+            return false;
+        }
+        let steps = self.path.steps();
+        let keys = steps.iter().filter_map(|step| match step {
+            Step::Key(key) => Some(key.as_str()),
+            Step::Item(_) => None,
+        });
+        has_no_order(&keys.collect::<Vec<_>>())
     }
 }
 

@@ -128,6 +128,32 @@ fn the_fewest_items_are_said_to_have_moved() {
 }
 
 #[test]
+fn items_without_a_key_that_stand_elsewhere_have_moved() {
+    let list = |items: &[&str]| json!({"args": items});
+    assert_eq!(lines(&list(&["a", "b", "c", "d"]), &list(&["b", "a", "c", "d"])), ["> /args/[=a]: 0 -> 1"]);
+    assert_eq!(lines(&list(&["x", "y"]), &list(&["y", "x"])), ["> /args/[=x]: 0 -> 1"]);
+    assert_eq!(
+        lines(&list(&["-v", "--mtu=1", "-q"]), &list(&["--mtu=2", "-q", "-v"])),
+        ["> /args/[=-v]: 0 -> 2", "~ /args/[=--mtu=1]: \"--mtu=1\" -> \"--mtu=2\""]
+    );
+    let rule = |resource: &str| json!({"apiGroups": [""], "resources": [resource], "verbs": ["get"]});
+    let rules = |rules: &[&str]| json!({"rules": rules.iter().map(|resource| rule(resource)).collect::<Vec<_>>()});
+    assert_eq!(lines(&rules(&["pods", "nodes"]), &rules(&["nodes", "pods"])), ["> /rules/0: 0 -> 1"]);
+}
+
+#[test]
+fn what_is_only_order_in_a_list_without_order_is_known_as_that() {
+    let spec = |list: &str, names: &str| {
+        let items: Vec<Value> = names.chars().map(|name| json!({"name": name.to_string()})).collect();
+        json!({"spec": {"containers": [{"name": "a", list: items}]}})
+    };
+    let alone = |list: &str| diff(&spec(list, "ab"), &spec(list, "ba")).iter().all(Difference::is_order_alone);
+    assert!(alone("volumeMounts"));
+    assert!(!alone("env") && !alone("x"));
+    assert!(!diff(&spec("volumeMounts", "ab"), &spec("volumeMounts", "a")).iter().any(Difference::is_order_alone));
+}
+
+#[test]
 fn items_of_a_list_of_resources_are_known_by_identity() {
     let list = |items: Value| json!({"kind": "List", "items": items});
     let item = |kind: &str, name: &str, x: u8| json!({"kind": kind, "metadata": {"name": name}, "x": x});

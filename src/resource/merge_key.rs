@@ -112,11 +112,46 @@ impl MergeKey {
     }
 }
 
+/// Whether nothing reads the order of the items of the list at `path` (as [`MergeKey::of_list`] has it): lists that the
+/// API types declare as maps or sets (`+listType` in `k8s.io/api/core/v1/types.go`), those left out whose order a
+/// kubelet or scheduler follows all the same (containers, `env`, `imagePullSecrets`, `hostAliases` …).
+pub fn has_no_order(path: &[&str]) -> bool {
+    let Some((&field, above)) = path.split_last() else { return false };
+    let parent = above.last().copied().unwrap_or("");
+    match field {
+        "volumes"
+        | "volumeMounts"
+        | "volumeDevices"
+        | "resourceClaims"
+        | "schedulingGates"
+        | "readinessGates"
+        | "tolerations"
+        | "topologySpreadConstraints"
+        | "taints" => true,
+        "claims" => parent == "resources",
+        "ports" => matches!(parent, "containers" | "initContainers" | "ephemeralContainers"),
+        "ownerReferences" | "finalizers" => parent == "metadata",
+        "secrets" => above.is_empty(),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn the_order_of_mounts_means_nothing_and_that_of_arguments_does() {
+        let has_no_order = |path: &str| has_no_order(&path.split('/').collect::<Vec<_>>());
+        for path in ["spec/volumes", "spec/template/spec/containers/volumeMounts", "spec/containers/ports", "secrets"] {
+            assert!(has_no_order(path), "{path}");
+        }
+        for path in ["spec/containers", "spec/containers/args", "spec/containers/env", "spec/ports", "items", "data"] {
+            assert!(!has_no_order(path), "{path}");
+        }
+    }
 
     fn fields(path: &str) -> Option<&'static [&'static str]> {
         MergeKey::of_list(&path.split('/').collect::<Vec<_>>()).map(MergeKey::fields)

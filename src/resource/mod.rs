@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 pub use identity::Identity;
-pub use merge_key::{MergeKey, absent_text};
+pub use merge_key::{MergeKey, absent_text, has_no_order};
 pub use target::Target;
 
 /// The text of a scalar, as selectors and keys compare it: `53` and `"53"` are the same text. `None` for a list or a

@@ -41,6 +41,12 @@ pub fn report(overlay: &Overlay<'_>, file: &Arc<Source>, live: bool, mut finding
     out
 }
 
+/// Whether a difference of a file's document is one that is told: not where an item only stands elsewhere in a list whose
+/// order nothing reads.
+pub fn departs(_: &Identity, difference: &Difference, _: &Value) -> bool {
+    !difference.is_order_alone()
+}
+
 /// What a file says of one document.
 pub(super) struct Held {
     /// The document's index in the base; `None` where the base lacks it.
@@ -116,8 +122,9 @@ impl<'a> Sides<'a> {
         let written = entry.filter(|_| live && part.is_some());
         let is_servers =
             |difference: &Difference| written.is_some_and(|e| live::is_servers(identity, difference, &e.value));
-        let undocumented = document.undocumented.iter().map(|odd| &odd.difference).filter(|d| !is_servers(d));
-        let missing = document.missing.iter();
+        let undocumented = document.undocumented.iter().map(|odd| &odd.difference);
+        let undocumented = undocumented.filter(|difference| !difference.is_order_alone() && !is_servers(difference));
+        let missing = document.missing.iter().filter(|missing| !missing.difference.is_order_alone());
         let explained = document.departures.iter().filter_map(|departure| {
             let difference = &departure.difference;
             Some((claims.get(departure.claim)?.patch, difference.clone(), told(difference)))
@@ -211,7 +218,7 @@ impl Holder<'_, '_> {
                 patch.departures.push(report::Departure::of(&resource, sides, &departure.difference, note));
             }
         }
-        for odd in &document.undocumented {
+        for odd in document.undocumented.iter().filter(|odd| !odd.difference.is_order_alone()) {
             let server = entry.filter(|_| self.live && part.is_some());
             if server.is_some_and(|entry| live::is_servers(identity, &odd.difference, &entry.value)) {
                 continue;
@@ -220,7 +227,7 @@ impl Holder<'_, '_> {
             out.undocumented.push(report::Departure::of(&resource, sides, &odd.difference, None));
             self.undocumented(claims, odd, &resource, part, entry);
         }
-        for missing in &document.missing {
+        for missing in document.missing.iter().filter(|missing| !missing.difference.is_order_alone()) {
             self.missing(claims, missing, &resource, entry, out);
         }
     }

@@ -236,17 +236,36 @@ fn prove(old: Option<&Value>, new: Option<&Value>, shadow: Option<&Shadow>, ledg
         matcher.take(difference);
     }
     let mut proof = DocumentProof { edits: shadow.edits(), ..matcher.finish() };
-    if proof.undocumented.is_empty()
-        && proof.missing.is_empty()
-        && let (Some(intended), Some(new)) = (&intended, new)
+    if let (Some(intended), Some(new)) = (&intended, new)
         && !shadow.is(new)
     {
         // What is explained stands at places where it should not.
         let left = diff_values(intended, new, &languages).into_iter();
-        let left = left.filter(|difference| !shadow.is_layout(difference));
-        proof.undocumented.extend(left.map(|difference| Undocumented { difference, claimed: None }));
+        let left: Vec<Difference> = if proof.undocumented.is_empty() && proof.missing.is_empty() {
+            left.filter(|difference| !shadow.is_layout(difference)).collect()
+        } else {
+            let told: HashSet<String> = told_lists(&proof).collect();
+            let moved = left.filter(|difference| matches!(difference.what, What::Moved { .. }));
+            moved.filter(|difference| !told.contains(&list_of(difference))).collect()
+        };
+        proof.undocumented.extend(left.into_iter().map(|difference| Undocumented { difference, claimed: None }));
     }
     proof
+}
+
+/// The lists and mappings in which something is told already.
+fn told_lists(proof: &DocumentProof) -> impl Iterator<Item = String> + '_ {
+    let undocumented = proof.undocumented.iter().map(|odd| &odd.difference);
+    undocumented.chain(proof.missing.iter().map(|missing| &missing.difference)).map(list_of)
+}
+
+/// The list or mapping that a difference lies in, as it is shown.
+fn list_of(difference: &Difference) -> String {
+    let within = difference.within.as_ref().map(|within| within.path.to_string()).unwrap_or_default();
+    let steps = difference.path.steps();
+    let above = steps.split_last().map_or(&[][..], |(_, above)| above);
+    let above = above.iter().map(|step| format!("/{step}"));
+    std::iter::once(within).chain(above).collect::<Vec<_>>().join("\n")
 }
 
 fn differences(before: Option<&Value>, after: Option<&Value>, languages: Languages<'_>) -> Vec<Difference> {
