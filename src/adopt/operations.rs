@@ -345,7 +345,7 @@ impl ListEdit {
     }
 
     /// Puts the items of the list after that were there before in their order before.
-    pub(super) fn restore(&self, items: &mut Vec<Value>) {
+    pub(super) fn restore(&self, items: &mut [Value]) {
         let order = self.order(self.length, items.len());
         let mut old: Vec<(usize, Value)> = Vec::new();
         for (id, item) in order.iter().zip(items.iter()) {
