@@ -191,3 +191,21 @@ fn this_projects_base_says_what_upstream_says_in_the_documents_that_it_keeps() {
         documents.iter().map(|d| (d["change"].as_str().unwrap(), d["resource"].as_str().unwrap())).collect();
     assert_eq!(told, OTHERS.map(|resource| ("remove", resource)));
 }
+
+#[test]
+fn what_is_adopted_beside_claims_that_append_is_what_verify_names() {
+    let Some(shared) = shared() else { return };
+    let project = claims_and_file(&shared);
+    let patch = format!("{CLAIMS}/patches/k3s-cni-data.yaml");
+    let text = fs::read_to_string(project.path(&patch)).unwrap();
+    let appends = text.replace("volumeMounts/[name=host-run]", "volumeMounts/-").replace("[name=hostroot]", "-");
+    assert_eq!(appends.matches("/-").count(), 2, "{appends}");
+    project.write(&patch, &appends);
+    assert_eq!(departures(&against(&project)["undocumented"]), hidden());
+    project.output(&["adopt", COPY, "--into", CLAIMS]);
+    let held = project.run(&["verify", CLAIMS, "--against", COPY]);
+    assert_eq!(held.exit, Some(0), "{}", held.stdout);
+    let verified = project.run(&["verify", CLAIMS]).stdout;
+    let count = |text: &str| verified.matches(text).count();
+    assert_eq!([count("error["), count("error[patch-undocumented]"), count("warning[")], [3, 3, 0], "{verified}");
+}

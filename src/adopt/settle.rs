@@ -1,12 +1,13 @@
 //! A copy without the differences that are no departures: what is left is what an overlay has to make.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::operations::Act;
 use super::operations::{ListEdit, after, at, at_mut, list_of, put};
-use crate::diff::{Difference, What, diff_values};
+use crate::diff::{Difference, Step, What, diff_values};
 
 /// `value`, where the differences from `before` that are no departures were never made. A list item that is gone is
 /// not brought back.
@@ -15,13 +16,15 @@ pub(super) fn settled(before: &Value, value: &Value, departs: impl Fn(&Differenc
     let differences = diff_values(before, value, &|_| None);
     let mut undone: Vec<(Vec<String>, &What)> = differences
         .iter()
-        .filter(|difference| difference.within.is_none() && !departs(difference))
+        .filter(|difference| difference.within.is_none() && !is_gone_item(difference) && !departs(difference))
         .map(|difference| (after(&difference.path.steps()), &difference.what))
-        .filter(|(path, what)| !is_gone_item(&settled, path, what))
         .collect();
-    // From the last place to the first: an item that goes leads no other path astray.
-    undone.reverse();
-    for (path, what) in undone {
+    // New items go last, the innermost before the outer ones and the last of a list before the first: so none of them
+    // leads another path astray.
+    undone.sort_by_cached_key(|(path, what)| Reverse((path.len(), index_in(&settled, path, what))));
+    let (items, values): (Vec<_>, Vec<_>) =
+        undone.into_iter().partition(|(path, what)| index_in(&settled, path, what).is_some());
+    for (path, what) in values.into_iter().chain(items) {
         match what {
             What::Added(_) => put(&mut settled, &path, &Act::Remove { was: Value::Null }),
             What::Removed(old) => put(&mut settled, &path, &Act::Add(old.clone())),
@@ -35,10 +38,16 @@ pub(super) fn settled(before: &Value, value: &Value, departs: impl Fn(&Differenc
     settled
 }
 
+/// The index of what is new in a list; `None` for all else.
+fn index_in(value: &Value, path: &[String], what: &What) -> Option<usize> {
+    let (last, above) = path.split_last()?;
+    let is_item = matches!(what, What::Added(_)) && at(value, above).is_some_and(Value::is_array);
+    last.parse().ok().filter(|_| is_item)
+}
+
 /// Whether an item of a list is gone, so that no path leads to where it was.
-fn is_gone_item(value: &Value, path: &[String], what: &What) -> bool {
-    let above = path.split_last().map_or(&[][..], |(_, above)| above);
-    matches!(what, What::Removed(_)) && !at(value, above).is_some_and(Value::is_object)
+fn is_gone_item(difference: &Difference) -> bool {
+    matches!((difference.path.last(), &difference.what), (Some(Step::Item(_)), What::Removed(_)))
 }
 
 /// Puts the items of lists whose order is no departure in the order that they have in `before`. What is new stays where it is.
