@@ -185,6 +185,19 @@ pub fn canonical(path: &Path) -> Result<PathBuf, FsError> {
     fs::canonicalize(path).map_err(|e| FsError::io("resolve", path, e))
 }
 
+/// What a file is on the disk, whatever it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+/// What stands at `path`, symbolic links followed; `None` where nothing does, or where the disk does not say.
+pub fn file_id(path: &Path) -> Option<FileId> {
+    let meta = fs::metadata(path).ok()?;
+    Some(FileId { device: meta.dev(), inode: meta.ino() })
+}
+
 /// The names in a folder that are text, sorted; only the first few thousand, and none where the folder cannot be
 /// read. For hints.
 pub fn names(folder: &Path) -> Vec<String> {
@@ -413,6 +426,11 @@ impl Batch {
         self.removals.append(&mut other.removals);
         self.swept.extend(other.swept);
         self.folders.0.append(&mut other.folders.0);
+    }
+
+    /// The files that are to change or to go.
+    pub fn targets(&self) -> impl Iterator<Item = &Path> {
+        self.staged.iter().map(|staged| &staged.target).chain(&self.removals).map(PathBuf::as_path)
     }
 
     /// Waits until all contents are on the disk, gives the files their names, and removes those that are to go.

@@ -145,3 +145,65 @@ fn code_scanning_is_told_the_file_and_what_it_says_otherwise() {
     let told = "DaemonSet.apps/kube-system/kube-multus-ds /spec/template/spec/hostNetwork: false instead of true.";
     assert!(text.contains(told), "{text}");
 }
+
+#[test]
+fn no_file_that_the_result_is_made_of_is_written_over_by_whatever_name() {
+    let project = project(None);
+    let base = "base/multus/multus-daemonset-thick.yml";
+    std::os::unix::fs::symlink(project.path(base), project.path("link.yaml")).unwrap();
+    fs::hard_link(project.path("overlays/nik-debian/patches/bindir.yaml"), project.path("hard.yaml")).unwrap();
+    let absolute = project.path("overlays/nik-debian/overlay.yaml");
+    let before = project.files();
+    for file in [
+        base,
+        "base/multus/base.yaml",
+        "base/multus/base.lock",
+        "base/multus/new.yaml",
+        "overlays/../overlays/nik-debian/overlay.yaml",
+        absolute.to_str().unwrap(),
+        "link.yaml",
+        "hard.yaml",
+    ] {
+        let ran = project.run(&["build", "overlays/nik-debian", "--output", file]);
+        assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{file}");
+        let wanted = format!("error: {file} is a file that the result is made of");
+        assert!(ran.stderr.contains(&wanted), "{}", ran.stderr);
+        assert_eq!(project.files(), before, "{file}");
+    }
+    let printed = project.output(&["build", "overlays/nik-debian", "--output", "-"]);
+    assert_eq!(printed, project.output(&["build", "overlays/nik-debian"]));
+    assert_eq!(project.files(), before, "a dash is no file");
+}
+
+#[test]
+fn what_is_handed_over_as_base_is_not_written_over() {
+    let project = project(None);
+    let documents = project.output(&["build", "overlays/nik-debian"]);
+    project.write("all.yaml", &documents);
+    project.write("overlays/other/overlay.yaml", "apiVersion: overlay/v1\nkind: Overlay\nname: other\nbases: []\n");
+    let before = project.files();
+    let ran = project.run(&["build", "overlays/other", "--base", "all.yaml", "--output", "./all.yaml"]);
+    assert_eq!(ran.exit, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("./all.yaml is a file that the result is made of"), "{}", ran.stderr);
+    assert_eq!(project.files(), before);
+}
+
+#[test]
+fn what_was_split_and_is_a_resource_now_is_neither_written_over_nor_removed() {
+    let project = project(None);
+    let overlay = "apiVersion: overlay/v1\nkind: Overlay\nname: own\nresources:\n";
+    project.write("overlays/own/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n");
+    project.write("overlays/own/overlay.yaml", &format!("{overlay}  - a.yaml\n"));
+    project.run(&["build", "overlays/own", "--split", "out"]);
+    let names =
+        fs::read_dir(project.path("out")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let split = format!("out/{}", names.into_iter().find(|name| !name.starts_with('.')).unwrap());
+    let patch = "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: s\nwhy: w\nchanges:\n  - target: {kind: ConfigMap}\n    patch: [{op: add, path: /data, value: {x: one}}]\n";
+    project.write("overlays/own/patches/p.yaml", patch);
+    project.write("overlays/own/overlay.yaml", &format!("{overlay}  - ../../{split}\npatches:\n  - patches/p.yaml\n"));
+    let before = project.files();
+    let ran = project.run(&["build", "overlays/own", "--split", "out"]);
+    assert_eq!(ran.exit, Some(2), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.contains("is a file that the result is made of"), "{}", ran.stderr);
+    assert_eq!(project.files(), before);
+}

@@ -40,7 +40,7 @@ pub struct BuildArgs {
     /// With comments: a header that lists bases and patches with their reasons, and at each departure the name of its patch
     #[arg(long, conflicts_with_all = ["split", "format"])]
     pub annotate: bool,
-    /// Write to this file instead of printing, atomically
+    /// Write to this file instead of printing, atomically; `-` prints. No file that the result is made of is written over
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Write into this folder, a file for each document; what an earlier run wrote there and nothing gives now is removed
@@ -93,9 +93,15 @@ pub fn run(args: &BuildArgs, context: &mut Context) -> Result<End, Failure> {
     let mut findings = findings.into_vec();
     diag::sort(&mut findings);
     context.terminal.findings(&findings);
-    if let Some(product) = product {
-        match &args.output {
-            Some(file) => fsio::commit(&[Write { path: current.join(file), bytes: &product }], &[])?,
+    if let (Some(product), Some(subject)) = (product, &subject) {
+        match args.output.as_deref().filter(|file| *file != Path::new("-")) {
+            Some(file) => {
+                let path = current.join(file);
+                if over.sources(&current, subject).have(&path) {
+                    return Err(Failure::OverSource { path: file.to_string_lossy().into_owned() });
+                }
+                fsio::commit(&[Write { path, bytes: &product }], &[])?;
+            }
             None => context.terminal.product(&product)?,
         }
     }

@@ -164,6 +164,12 @@ pub enum Failure {
         /// How many more there are.
         more: usize,
     },
+    /// A result was to go where a file is that it is made of.
+    #[error("{path} is a file that the result is made of, or lies in the folder of its base; nothing was written")]
+    OverSource {
+        /// The file.
+        path: String,
+    },
     /// A build gave nothing and no reason: a mistake of this program.
     #[error("nothing was built, and nothing says why")]
     Unexplained,
@@ -194,6 +200,7 @@ impl Failure {
             Failure::Function(_) => "See what `overlay krm --help` says of the functionConfig.",
             Failure::Results(_) => "Leave `results` out of what comes in.",
             Failure::Stranger { .. } => "Move it away, or split into another folder.",
+            Failure::OverSource { .. } => "Write the result to a file of its own, outside the folders of bases.",
             Failure::Unexplained => "This is a mistake in overlay. Please report it with the base and the patches.",
             Failure::Usage(_) => "See what `--help` says.",
             Failure::Network(_) => "Check the file of certificates and the proxy that the environment names.",

@@ -12,6 +12,7 @@ use crate::config::Findings;
 use crate::diag::{Diagnostic, Source};
 use crate::layer::root::Root;
 use crate::layer::shelf::Shelf;
+use crate::layer::sources::Sources;
 use crate::subject::Subject;
 
 /// The two options.
@@ -30,7 +31,7 @@ impl OverArgs {
     pub(super) fn read(&self, context: &Context) -> Result<Over, Failure> {
         let stream = self.base.as_ref().map(|file| context.input(file)).transpose()?;
         let no_match = if self.allow_no_match { NoMatch::Passes } else { NoMatch::Fails };
-        Ok(Over { stream, no_match })
+        Ok(Over { file: self.base.clone(), stream, no_match })
     }
 }
 
@@ -39,6 +40,8 @@ impl OverArgs {
 pub(super) struct Over {
     /// What was handed over, if anything; what is inside `Err` is for bytes that are no text.
     stream: Option<Result<Arc<Source>, Box<Diagnostic>>>,
+    /// Its file.
+    file: Option<PathBuf>,
     no_match: NoMatch,
 }
 
@@ -65,5 +68,14 @@ impl Over {
             }
         };
         Some(Subject { no_match: self.no_match, ..subject })
+    }
+
+    /// The files that a result is made of, what was handed over among them.
+    pub(super) fn sources(&self, current: &Path, subject: &Subject) -> Sources {
+        let mut sources = Sources::of(&subject.layer);
+        if let Some(file) = &self.file {
+            sources.add(&current.join(file));
+        }
+        sources
     }
 }

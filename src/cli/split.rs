@@ -17,6 +17,7 @@ use crate::diag::{self, Diagnostic};
 use crate::fsio::{self, Batch, Entry, FsError, Write};
 use crate::layer::root::{Root, relative};
 use crate::layer::shelf::Shelf;
+use crate::layer::sources::Sources;
 use crate::split::{self, ACCOUNT, Account, Claim};
 
 /// What is to be built, and where it goes.
@@ -138,6 +139,8 @@ struct One {
     batch: Batch,
     written: usize,
     strangers: Vec<String>,
+    /// What the files are made of.
+    sources: Sources,
     /// Whether it takes its documents from elsewhere alone, so that there is nothing to build.
     passed_over: bool,
 }
@@ -157,6 +160,9 @@ fn build(
     let for_a_stream = subject.as_ref().is_some_and(|subject| subject.layer.is_for_a_stream());
     if job.apart && for_a_stream && !findings.has_errors() {
         return Ok(One { passed_over: true, ..one });
+    }
+    if let Some(subject) = &subject {
+        one.sources = job.over.sources(current, subject);
     }
     if let Some(built) = subject.and_then(|subject| subject.build(&mut findings)) {
         let prefix = if job.apart { prefix(current, folder) } else { String::new() };
@@ -214,6 +220,7 @@ impl Whole {
         self.one.findings.extend(one.findings);
         self.one.files.join(one.files);
         self.one.batch.join(one.batch);
+        self.one.sources.join(one.sources);
         self.one.written += one.written;
     }
 
@@ -233,8 +240,8 @@ impl Whole {
     }
 
     /// Gives the files their names, takes away what has vanished, and says what was done.
-    fn commit(self, target: &Target) -> Result<String, FsError> {
-        let One { mut files, mut batch, written, .. } = self.one;
+    fn commit(self, target: &Target) -> Result<String, Failure> {
+        let One { mut files, mut batch, written, sources, .. } = self.one;
         let count = files.len();
         let (mut removed, mut kept) = (0, Vec::new());
         let vanished: Vec<String> = target.before.less(&files).map(str::to_owned).collect();
@@ -242,7 +249,7 @@ impl Whole {
             let there = match target.read(&path) {
                 Ok(Some(bytes)) => bytes,
                 Ok(None) | Err(InTheWay::Stranger) => continue,
-                Err(InTheWay::Disk(error)) => return Err(error),
+                Err(InTheWay::Disk(error)) => return Err(error.into()),
             };
             if target.before.claim(&path, &there) == Claim::Ours {
                 batch.remove(target.folder.join(&path));
@@ -255,6 +262,9 @@ impl Whole {
         let account = files.text();
         if files != target.before {
             batch.write(&Write { path: target.folder.join(ACCOUNT), bytes: account.as_bytes() })?;
+        }
+        if let Some(path) = batch.targets().find(|path| sources.have(path)) {
+            return Err(Failure::OverSource { path: path.to_string_lossy().into_owned() });
         }
         batch.commit()?;
         let mut told = format!(

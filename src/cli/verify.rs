@@ -17,6 +17,7 @@ use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::fsio::{self, Write};
 use crate::layer::overlay::FILE_NAME;
 use crate::layer::root::{Located, Root};
+use crate::layer::sources::Sources;
 use crate::report::annotate::is_annotated;
 use crate::report::{self, OverlayReport, RenderedState, Report};
 use crate::subject::Subject;
@@ -212,6 +213,14 @@ fn fix(verified: &mut [Verified], strict: bool, context: &mut Context) -> Result
     let paths: HashSet<&Path> = stale.iter().map(|(file, _)| file.path.as_path()).collect();
     if paths.len() < stale.len() {
         return Err(Failure::Usage("two overlays name one file as `rendered`; give each its own"));
+    }
+    let subjects = verified.iter().filter_map(|one| one.subject.as_ref());
+    let made_of = subjects.fold(Sources::default(), |mut all, subject| {
+        all.join(Sources::of(&subject.layer));
+        all
+    });
+    if let Some((file, _)) = stale.iter().find(|(file, _)| made_of.have(&file.path)) {
+        return Err(Failure::OverSource { path: file.name.clone() });
     }
     let writes = stale.iter().map(|(file, built)| Write { path: file.path.clone(), bytes: built.as_bytes() });
     fsio::commit(&writes.collect::<Vec<_>>(), &[])?;

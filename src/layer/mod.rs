@@ -17,6 +17,7 @@ pub mod plan;
 pub mod root;
 pub mod separators;
 pub mod shelf;
+pub mod sources;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod vendor;

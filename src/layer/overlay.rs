@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::base::{self, Base};
 use super::root::{Located, PathError, Root};
 use super::shelf::{OpenBase, Shelf};
+use super::sources::Sources;
 use crate::change::{Action, Change, New, apply_edits};
 use crate::config::{Fields, File, Findings, Form, Spanned, View};
 use crate::diag::{Code, Diagnostic, Place, Source};
@@ -89,7 +90,7 @@ impl Layer {
     }
 
     /// This layer and every one below it, each before what it stands on.
-    fn all(&self) -> Vec<&Layer> {
+    pub(super) fn all(&self) -> Vec<&Layer> {
         let mut found = Vec::new();
         let mut open = vec![self];
         while let Some(layer) = open.pop() {
@@ -115,20 +116,6 @@ impl Layer {
         }
         found.reverse();
         found
-    }
-
-    /// Whether a file is one that this layer is made of: one of ours, a patch, a resource, or what lies in the folder
-    /// of a base. A result must not be written over it.
-    fn is_made_of(&self, file: &Path) -> bool {
-        let names = |overlay: &Overlay| {
-            let own = overlay.folder.path.join(FILE_NAME) == file;
-            own || overlay.patches.iter().chain(&overlay.resources).any(|reference| reference.file.path == file)
-        };
-        self.all().into_iter().any(|layer| match layer {
-            Layer::Base(open) => file.parent() == Some(open.base.folder.path.as_path()),
-            Layer::Overlay(overlay, _) => names(overlay),
-            Layer::Stream(_) => false,
-        })
     }
 
     /// Whether there is nothing to build without documents from elsewhere: no base and no resource at any height.
@@ -269,7 +256,7 @@ pub fn listing(text: &str, key: &str, file: &str) -> Result<String, EditError> {
 fn unfit_for_a_result(layer: &Layer) -> Option<Diagnostic> {
     let Layer::Overlay(overlay, _) = layer else { return None };
     let rendered = overlay.rendered.as_ref()?;
-    let why = if layer.is_made_of(&rendered.file.path) {
+    let why = if Sources::of(layer).have(&rendered.file.path) {
         "this overlay is made of that file"
     } else if rendered.file.path.components().any(|part| part.as_os_str() == ".git") {
         "it lies in a folder of git's own"
