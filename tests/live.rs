@@ -206,3 +206,89 @@ fn in_every_shape_what_a_person_changed_is_told() {
         assert_eq!((ran.exit, told), (Some(1), wanted.clone()), "{answer}");
     }
 }
+
+/// A project whose base holds a Secret, and a patch of it.
+fn with_a_secret() -> Project {
+    let project = project();
+    let upstream = format!("{DEPLOYMENT}---\n{SERVICE}---\n{SECRET}");
+    project.write("upstream.yaml", &upstream);
+    project.output(&["vendor", "base/net", "--accept-changes"]);
+    project
+}
+
+const SECRET: &str = "\
+apiVersion: v1
+kind: Secret
+metadata:
+  name: net-keys
+stringData:
+  user: written-user
+  pass: written-pass
+data:
+  key: d3JpdHRlbi1rZXk=
+";
+
+/// The Secret as a server has it: one value another, one gone, one new.
+fn live_secret() -> Value {
+    let mut secret = stored(SECRET);
+    let fields = secret.as_object_mut().unwrap();
+    fields.remove("stringData");
+    fields.insert("type".into(), "Opaque".into());
+    fields.insert("data".into(), json!({"user": "d3JpdHRlbi11c2Vy", "pass": "bGl2ZS1wYXNz", "more": "bGl2ZS1tb3Jl"}));
+    secret["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = SECRET.into();
+    secret["metadata"]["annotations"]["mine"] = "yes".into();
+    secret
+}
+
+#[test]
+fn no_form_of_a_report_shows_what_a_secret_holds() {
+    let project = with_a_secret();
+    let [deployment, service] = live();
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": [deployment, service, live_secret()]});
+    let yaml = |value: &Value| spell::block(value, 0, Layout { step: 2, indent_lists: false }, None);
+    for answer in [format!("{list:#}\n"), format!("{}\n", yaml(&list)), format!("{}\n", yaml(&live_secret()))] {
+        project.write("answer", &answer);
+        for format in ["text", "json", "github", "sarif", "junit"] {
+            let args = ["verify", "overlays/lab", "--against", "answer", "--live", "--format", format];
+            let ran = project.run(&args);
+            assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
+            shows_no_value(&ran, &["bGl2ZS1", "live-", "written-", "d3JpdHRlbi"]);
+            assert!(ran.stdout.contains("*** (after)"), "{}", ran.stdout);
+        }
+        let page = ["diff", "overlays/lab", "--format", "html", "--against", "answer", "--live"];
+        // The columns of the base and of the result show what the repository has.
+        shows_no_value(&project.run(&page), &["bGl2ZS1", "live-"]);
+    }
+}
+
+fn shows_no_value(ran: &Ran, values: &[&str]) {
+    for value in values {
+        assert!(!ran.stdout.contains(value) && !ran.stderr.contains(value), "{value}: {}{}", ran.stdout, ran.stderr);
+    }
+}
+
+#[test]
+fn objects_of_others_are_counted_and_the_command_that_helps_is_named() {
+    let project = project();
+    let [deployment, mut service] = live();
+    service["spec"]["ports"][0]["targetPort"] = 8080.into();
+    let other = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kube-root-ca.crt"}});
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": [deployment, other, service]});
+    project.write("answer.json", &list.to_string());
+    let args = ["verify", "overlays/lab", "--against", "answer.json", "--live"];
+    let ran = project.run(&args);
+    assert_eq!(ran.exit, Some(1));
+    assert!(ran.stdout.contains("  others    1 document that neither base nor overlay has\n"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("kube-root-ca"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("`overlay adopt answer.json --into overlays/lab --live`"), "{}", ran.stdout);
+    let adopted = project.run(&["adopt", "answer.json", "--into", "overlays/lab", "--live"]);
+    assert_eq!(adopted.exit, Some(0), "{}", adopted.stderr);
+    assert!(adopted.stderr.starts_with("passed over 1 document that neither base nor overlay has\n"));
+    let written = adopted.stderr.matches("wrote overlays/lab/patches/").count();
+    assert_eq!(written, 1, "one departure, one patch: {}", adopted.stderr);
+    let told = project.run(&args);
+    assert_eq!((told.exit, told.stdout.contains("Explained by no patch")), (Some(0), false), "{}", told.stdout);
+    let new = project.run(&["adopt", "answer.json", "--base", "base/net", "--to", "overlays/new", "--live"]);
+    assert_eq!(new.exit, Some(0), "{}", new.stderr);
+    assert_eq!(new.stderr.matches("wrote overlays/new/patches/").count(), 2, "replicas and the port: {}", new.stderr);
+}

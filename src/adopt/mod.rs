@@ -38,6 +38,9 @@ pub fn all_depart(_: &Identity, _: &Difference, _: &Value) -> bool {
     true
 }
 
+/// What a document of a copy says, for someone who wants what is in the first value: `live` without what a server wrote.
+pub type Settle = fn(&Identity, &Value, &Value) -> Value;
+
 /// What is adopted.
 #[derive(Debug)]
 pub struct Adoption<'a> {
@@ -51,6 +54,9 @@ pub struct Adoption<'a> {
     pub taken: HashSet<String>,
     /// Which differences are departures; the others are not made.
     pub departs: Departs,
+    /// Of a server's answer, what makes of its documents what someone would have applied. Documents that it alone has
+    /// are passed over.
+    pub settle: Option<Settle>,
     /// The one patch that all departures are to be; `None` makes one of each, or of each family of them.
     pub single: Option<Single>,
 }
@@ -73,6 +79,8 @@ pub struct Adopted {
     pub patches: Vec<File>,
     /// Documents that only the copy has.
     pub resources: Vec<File>,
+    /// How many documents of a server's answer were passed over.
+    pub others: usize,
 }
 
 /// A file that is to be written.
@@ -127,6 +135,8 @@ struct Adopter<'a> {
     file: &'a Arc<Source>,
     taken: HashSet<String>,
     single: Option<Single>,
+    /// Whether documents that only the copy has are passed over.
+    is_answer: bool,
     before: Vec<Entry>,
     after: Vec<Entry>,
     pairs: Vec<(Option<usize>, Option<usize>)>,
@@ -144,6 +154,9 @@ impl<'a> Adopter<'a> {
         let mut after = after;
         for (before, entry) in pairs.iter().filter_map(|(b, a)| Some((before.get((*b)?)?, (*a)?))) {
             let Some(entry) = after.get_mut(entry) else { continue };
+            if let Some(settle) = adoption.settle {
+                entry.value = settle(&before.identity, &before.value, &entry.value);
+            }
             let departs = |difference: &Difference| (adoption.departs)(&before.identity, difference, &entry.value);
             entry.value = settle::settled(&before.value, &entry.value, departs);
         }
@@ -155,6 +168,7 @@ impl<'a> Adopter<'a> {
             file: adoption.file,
             taken: adoption.taken,
             single: adoption.single,
+            is_answer: adoption.settle.is_some(),
             before,
             after,
             pairs,
@@ -179,7 +193,12 @@ impl<'a> Adopter<'a> {
             patches.extend(self.patch(&members, &mut names, findings)?);
         }
         patches.extend(self.deletions(&mut names, findings)?);
-        Some(Adopted { patches, resources: self.resources() })
+        let resources = self.resources();
+        Some(if self.is_answer {
+            Adopted { patches, resources: Vec::new(), others: resources.len() }
+        } else {
+            Adopted { patches, resources, others: 0 }
+        })
     }
 
     /// The operations of every pair that differs. A pair that no operations could be found for goes to the next level

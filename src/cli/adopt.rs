@@ -20,6 +20,7 @@ use crate::layer::root::{Root, relative};
 use crate::layer::shelf::Shelf;
 use crate::schema::Schema;
 use crate::subject::Subject;
+use crate::verify::{against, live};
 
 /// Derive an overlay from a copy that was edited by hand
 ///
@@ -33,7 +34,8 @@ use crate::subject::Subject;
 Examples:
   overlay adopt old.yaml --base base/net --to overlays/lab
   overlay adopt old.yaml --into overlays/lab       only what no patch there explains
-  kubectl get ds/agent -o yaml | overlay adopt - --base base/net --to overlays/lab"
+  kubectl get -f base/net/net.yaml -o yaml | overlay adopt - --base base/net --to overlays/lab --live
+                                                   what a cluster has otherwise"
 )]
 pub struct AdoptArgs {
     /// The copy: YAML, JSON, or what `kubectl get -o yaml` prints; `-` is standard input
@@ -48,6 +50,15 @@ pub struct AdoptArgs {
     /// The folder of an overlay to add patches to
     #[arg(long, value_name = "DIR")]
     pub into: Option<PathBuf>,
+    /// Leave out what a server writes into objects, as `verify --against --live` does, and documents that only FILE has
+    #[arg(long)]
+    pub live: bool,
+}
+
+impl AdoptArgs {
+    fn settle(&self) -> Option<adopt::Settle> {
+        self.live.then_some(live::settled)
+    }
 }
 
 /// What is written, and which folder it makes of.
@@ -64,8 +75,8 @@ pub fn run(args: &AdoptArgs, context: &mut Context) -> Result<End, Failure> {
     let mut findings = Findings::new();
     let file = findings.keep(context.input(&args.file)?);
     let work = match (&file, &args.base, &args.to, &args.into) {
-        (Some(file), Some(base), Some(to), _) => create(context, base, &current.join(to), file, &mut findings)?,
-        (Some(file), _, _, Some(into)) => extend(context, into, file, &mut findings)?,
+        (Some(file), Some(base), Some(to), _) => create(context, args, (base, &current.join(to)), file, &mut findings)?,
+        (Some(file), _, _, Some(into)) => extend(context, args, into, file, &mut findings)?,
         _ => None,
     };
     let mut findings = findings.into_vec();
@@ -82,8 +93,8 @@ pub fn run(args: &AdoptArgs, context: &mut Context) -> Result<End, Failure> {
 /// A new overlay on a base.
 fn create(
     context: &Context,
-    base: &Path,
-    to: &Path,
+    args: &AdoptArgs,
+    (base, to): (&Path, &Path),
     file: &Arc<Source>,
     findings: &mut Findings,
 ) -> Result<Option<Work>, Failure> {
@@ -105,8 +116,15 @@ fn create(
     let built = build::build(&plan, &[], findings);
     let Some(before) = built.filter(|_| !findings.has_errors()) else { return Ok(None) };
     let before = Source::new(format!("the documents of {}", located.name), before.text);
-    let adoption =
-        Adoption { plan, before: &before, file, taken: HashSet::new(), departs: adopt::all_depart, single: None };
+    let adoption = Adoption {
+        plan,
+        before: &before,
+        file,
+        taken: HashSet::new(),
+        departs: if args.live { against::departs } else { adopt::all_depart },
+        settle: args.settle(),
+        single: None,
+    };
     let Some(adopted) = adopt::adopt(adoption, findings) else { return Ok(None) };
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let description = format!("Adopted from {}", file.name);
@@ -118,6 +136,7 @@ fn create(
 /// More patches for an overlay.
 fn extend(
     context: &Context,
+    args: &AdoptArgs,
     into: &Path,
     file: &Arc<Source>,
     findings: &mut Findings,
@@ -126,8 +145,7 @@ fn extend(
     let Some(subject) = Subject::open(&root, into, findings) else { return Ok(None) };
     let built = subject.build(findings);
     let (Some(built), Some(overlay)) = (built, subject.overlay()) else { return Ok(None) };
-    let held =
-        crate::verify::against::report(&verify::as_overlay(&subject, context.today()), file, false, Findings::new());
+    let held = against::report(&verify::as_overlay(&subject, context.today()), file, args.live, Findings::new());
     // What a patch claims and the copy has otherwise, a person must decide about.
     let contradicts = |finding: &Diagnostic| match finding.code {
         Code::ClaimMissing => true,
@@ -150,7 +168,8 @@ fn extend(
         before: &before,
         file,
         taken,
-        departs: crate::verify::against::departs,
+        departs: against::departs,
+        settle: args.settle(),
         single: None,
     };
     let Some(adopted) = adopt::adopt(adoption, findings) else { return Ok(None) };
@@ -196,6 +215,10 @@ fn new_folder(to: &Path) -> Result<PathBuf, Failure> {
 
 fn write(work: &Work, context: &mut Context, current: &Path) -> Result<(), Failure> {
     let Work { folder, overlay_file, adopted, .. } = work;
+    if adopted.others > 0 {
+        let what = if adopted.others == 1 { "1 document" } else { &format!("{} documents", adopted.others) };
+        context.terminal.aside(&format!("passed over {what} that neither base nor overlay has\n"));
+    }
     let has_overlay = fsio::entry(&folder.join(FILE_NAME))? != Entry::Missing;
     if has_overlay && adopted.patches.is_empty() && adopted.resources.is_empty() {
         context.terminal.aside("nothing was written: patches explain every departure of the copy\n");

@@ -38,7 +38,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::config::{self, Date, Findings};
 use crate::diag::secret::masked;
 use crate::diag::visible::visible;
-use crate::diag::{Diagnostic, Source};
+use crate::diag::{Diagnostic, STANDARD_INPUT, Source};
 use crate::fsio::{self, FsError};
 use end::{End, Failure};
 use terminal::{ColorWhen, Terminal};
@@ -139,9 +139,9 @@ impl Context {
             let read = std::io::stdin().lock().take(fsio::MAX_FILE + 1).read_to_end(&mut bytes);
             read.map_err(Failure::Input)?;
             if bytes.len() as u64 > fsio::MAX_FILE {
-                return Err(FsError::TooLarge { path: "standard input".into(), limit: fsio::MAX_FILE }.into());
+                return Err(FsError::TooLarge { path: STANDARD_INPUT.into(), limit: fsio::MAX_FILE }.into());
             }
-            return Ok(config::source("standard input", bytes));
+            return Ok(config::source(STANDARD_INPUT, bytes));
         }
         let path = fsio::canonical(&self.current()?.join(file)).map_err(|e| e.named(&name))?;
         let bytes = fsio::read(&path, fsio::MAX_FILE).map_err(|e| e.named(&name))?;

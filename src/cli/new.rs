@@ -179,6 +179,7 @@ fn make(
         file: &after,
         taken: HashSet::new(),
         departs: adopt::all_depart,
+        settle: None,
         single: Some(single),
     };
     let mut own = Findings::new();

@@ -37,7 +37,8 @@ Examples:
   overlay verify overlays/lab --strict             one, where warnings fail too
   overlay verify --online                          and whether upstream and registries still have what is pinned
   overlay verify overlays/lab --against old.yaml   what a copy kept by hand really changes
-  kubectl get ds,cm -A -o yaml | overlay verify overlays/lab --against - --live
+  overlay build overlays/lab | kubectl get -f - -o json | overlay verify overlays/lab --against - --live
+                                                   what a cluster has otherwise
   overlay verify --fix-rendered                    write committed results anew
   overlay verify --format github                   annotations in a pull request
   overlay verify --format json | jq '.overlays[].patches[].name'")]

@@ -13,6 +13,9 @@ use std::sync::{Arc, OnceLock};
 pub use code::{Code, Severity};
 use secret::masked;
 
+/// The name of what comes in on standard input; `-` names it on the command line.
+pub const STANDARD_INPUT: &str = "standard input";
+
 /// A file that diagnostics can point into: its name as the person knows it, and its text.
 #[derive(Debug)]
 pub struct Source {

@@ -155,7 +155,11 @@ impl<'v> Matcher<'v> {
             (Some(Value::Object(a)), Some(Value::Object(b))) => {
                 let differ = |field: &str| a.get(field).zip(b.get(field)).is_some_and(|(a, b)| a != b);
                 let renamed = differ("name") || key.is_some_and(|key| key.fields().iter().any(|field| differ(field)));
-                !renamed && a.iter().any(|(field, value)| b.get(field) == Some(value))
+                let is_like = |field: &str, value: &Value| match (value, b.get(field)) {
+                    (Value::Object(_), Some(Value::Object(_))) | (Value::Array(_), Some(Value::Array(_))) => true,
+                    (value, other) => other == Some(value),
+                };
+                !renamed && a.iter().any(|(field, value)| is_like(field, value))
             }
             (Some(Value::Array(_)), Some(Value::Array(_))) => true,
             (Some(a), Some(b)) => scalar_text(a).is_some() && scalar_text(b).is_some(),

@@ -27,6 +27,15 @@ fn line(difference: &Difference) -> String {
 }
 
 #[test]
+fn the_one_item_of_a_list_is_compared_inside() {
+    let policy = |ports: Value| json!({"spec": {"ingress": [{"ports": ports}]}});
+    let (before, after) = (policy(json!([{"port": 80}])), policy(json!([{"port": 80}, {"port": 443}])));
+    let differences = diff_values(&before, &after, &|_| None);
+    let paths: Vec<String> = differences.iter().map(|d| d.path.to_string()).collect();
+    assert_eq!(paths, ["/spec/ingress/0/ports/1"]);
+}
+
+#[test]
 fn mappings_differ_by_key_and_not_by_order() {
     let before = json!({"a": 1, "b": {"c": null, "d": [1]}, "e": "x"});
     assert!(lines(&before, &json!({"e": "x", "b": {"d": [1], "c": null}, "a": 1})).is_empty());

@@ -128,6 +128,15 @@ pub struct Against {
     pub lacks: Vec<String>,
     /// Documents that the base does not have.
     pub adds: Vec<String>,
+    /// How many documents of a cluster's answer neither the base nor the overlay has: they are somebody else's.
+    pub others: usize,
+}
+
+impl Against {
+    /// A file of which nothing is said yet.
+    pub fn new(file: &str) -> Against {
+        Against { file: file.to_owned(), missing: Vec::new(), lacks: Vec::new(), adds: Vec::new(), others: 0 }
+    }
 }
 
 /// A committed result, held against the build.

@@ -86,6 +86,10 @@ fn push_against(out: &mut String, overlay: &OverlayReport, against: &Against, pa
     for (title, names) in [("lacks   ", &against.lacks), ("adds    ", &against.adds)] {
         push_names(out, &paint.loud(title), names);
     }
+    if against.others > 0 {
+        let count = counted(against.others, "document", "documents");
+        out.push_str(&format!("  others    {count} that neither base nor overlay has\n"));
+    }
     out.push_str(&format!("\n  {}\n\n", paint.good(&format!("Explained by a patch, in {file}"))));
     for patch in overlay.patches.iter().filter(|patch| !patch.departures.is_empty()) {
         push_patch(out, patch, false, paint);

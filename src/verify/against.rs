@@ -3,19 +3,20 @@
 //! The file need not come from this program, so nothing is said of its bytes: only what it means counts. Lists, as
 //! `kubectl get` prints them, are opened on both sides.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::attribute::{Departure, DocumentProof, Proof, Undocumented, attribute};
+use super::attribute::{Claimed, Departure, DocumentProof, Proof, Undocumented, attribute, wanted};
 use super::claims::Claim;
 use super::live;
 use super::overlay::{Overlay, Prover, claims, head, plain, short, shown_path, told};
 use super::reading::{self, BaseDocument, Hit};
 use crate::config::Findings;
-use crate::diag::{Code, Diagnostic, Place, Source};
-use crate::diff::{At, Difference, Document};
+use crate::diag::{Code, Diagnostic, Place, STANDARD_INPUT, Source};
+use crate::diff::{At, Difference, Document, What};
 use crate::layer::manifest::{self, Entry};
 use crate::report::{self, Against, Missing, OverlayReport};
 use crate::resource::{Identity, Target};
@@ -24,15 +25,19 @@ use crate::resource::{Identity, Target};
 /// `findings` are those of opening and building the overlay; where they have an error, nothing is held against it.
 pub fn report(overlay: &Overlay<'_>, file: &Arc<Source>, live: bool, mut findings: Findings) -> OverlayReport {
     let mut out = head(overlay);
-    out.against = Some(Against { file: file.name.clone(), missing: Vec::new(), lacks: Vec::new(), adds: Vec::new() });
+    out.against = Some(Against::new(&file.name));
     let base = reading::base(overlay.plan, &mut findings);
     let held = manifest::read(file, &mut findings);
     if let Some(held) = held.filter(|_| !findings.has_errors()) {
-        let sides = Sides::new(overlay, &base, held);
+        let mut sides = Sides::new(overlay, &base, file, held);
         let mut prover = Prover { overlay, base: &base, result: &[], findings: &mut findings };
         let claims = sides.claims(&prover);
+        if live {
+            sides.settle(&claims);
+        }
         let documents = sides.proof(&claims).documents;
-        let mut holder = Holder { prover: &mut prover, parts: &sides.parts, held: &sides.held, file, live };
+        let mut holder =
+            Holder { prover: &mut prover, parts: &sides.parts, held: &sides.held, file: &sides.file, live };
         for document in &documents {
             holder.document(document, &claims, &mut out);
         }
@@ -45,6 +50,14 @@ pub fn report(overlay: &Overlay<'_>, file: &Arc<Source>, live: bool, mut finding
 /// order nothing reads.
 pub fn departs(_: &Identity, difference: &Difference, _: &Value) -> bool {
     !difference.is_order_alone()
+}
+
+/// A file from elsewhere, held against an overlay.
+pub(super) struct HeldFile {
+    /// The file as it may be shown.
+    pub(super) file: Arc<Source>,
+    /// Its documents and those of the base.
+    pub(super) documents: Vec<Held>,
 }
 
 /// What a file says of one document.
@@ -71,12 +84,17 @@ pub(super) fn held(
     base: &[BaseDocument<'_>],
     file: &Arc<Source>,
     live: bool,
-) -> Option<Vec<Held>> {
+) -> Option<HeldFile> {
     let findings = &mut Findings::new();
-    let sides = Sides::new(overlay, base, manifest::read(file, findings)?);
+    let mut sides = Sides::new(overlay, base, file, manifest::read(file, findings)?);
     let claims = sides.claims(&Prover { overlay, base, result: &[], findings });
-    let documents = sides.proof(&claims).documents;
-    Some(documents.iter().filter_map(|document| sides.held(document, &claims, live)).collect())
+    if live {
+        sides.settle(&claims);
+    }
+    let proof = sides.proof(&claims);
+    let documents = proof.documents.iter().filter(|document| !live || document.before.is_some());
+    let documents = documents.filter_map(|document| sides.held(document, &claims, live)).collect();
+    Some(HeldFile { documents, file: sides.file })
 }
 
 /// A base and a file from elsewhere, opened alike.
@@ -84,16 +102,31 @@ struct Sides<'a> {
     base: &'a [BaseDocument<'a>],
     parts: Vec<Part<'a>>,
     held: Vec<Entry>,
+    /// The file as it may be shown.
+    file: Arc<Source>,
     /// Whether Lists were opened.
     opened: bool,
 }
 
 impl<'a> Sides<'a> {
-    fn new(overlay: &Overlay<'_>, base: &'a [BaseDocument<'a>], held: Vec<Entry>) -> Sides<'a> {
+    fn new(overlay: &Overlay<'_>, base: &'a [BaseDocument<'a>], file: &Arc<Source>, held: Vec<Entry>) -> Sides<'a> {
         let opened = !targets_a_list(overlay, base);
         let held = if opened { manifest::flatten(held) } else { held };
         let parts = if opened { open(base) } else { base.iter().map(Part::whole).collect() };
-        Sides { base, parts, held, opened }
+        Sides { base, parts, held, file: Arc::clone(file), opened }
+    }
+
+    /// Takes out of the file what a server made of what was applied, and crosses out what is secret in its text.
+    fn settle(&mut self, claims: &[Claim]) {
+        let wanted = {
+            let (base, held) = self.documents();
+            wanted(&base, claims, &held)
+        };
+        for (before, after, wanted) in wanted {
+            let (Some(part), Some(entry)) = (self.parts.get(before), self.held.get_mut(after)) else { continue };
+            entry.value = live::settled(&part.identity, &wanted, &entry.value);
+        }
+        self.file = live::secret::masked_text(&self.file, &self.held);
     }
 
     fn claims(&self, prover: &Prover<'_>) -> Vec<Claim> {
@@ -106,10 +139,15 @@ impl<'a> Sides<'a> {
     }
 
     fn proof(&self, claims: &[Claim]) -> Proof {
-        let of = |identity: &Identity, value| Document { identity: identity.clone(), value };
-        let base: Vec<Document<'_>> = self.parts.iter().map(|part| of(&part.identity, part.value)).collect();
-        let held: Vec<Document<'_>> = self.held.iter().map(|entry| of(&entry.identity, &entry.value)).collect();
+        let (base, held) = self.documents();
         attribute(&base, claims, &held)
+    }
+
+    /// Those of the base and those of the file.
+    fn documents(&self) -> (Vec<Document<'_>>, Vec<Document<'_>>) {
+        let of = |identity: &Identity, value| Document { identity: identity.clone(), value };
+        let base = self.parts.iter().map(|part| of(&part.identity, part.value)).collect();
+        (base, self.held.iter().map(|entry| of(&entry.identity, &entry.value)).collect())
     }
 
     fn held(&self, document: &DocumentProof, claims: &[Claim], live: bool) -> Option<Held> {
@@ -118,12 +156,14 @@ impl<'a> Sides<'a> {
         let identity = part.map(|p| &p.identity).or(entry.map(|e| &e.identity))?;
         let resource = identity.to_string();
         let sides = (part.map(|part| part.value), entry.map(|entry| &entry.value));
-        let told = |difference: &Difference| report::Departure::of(&resource, sides, difference, None);
-        let written = entry.filter(|_| live && part.is_some());
-        let is_servers =
-            |difference: &Difference| written.is_some_and(|e| live::is_servers(identity, difference, &e.value));
+        let told =
+            |difference: &Difference| report::Departure::of(&resource, sides, &shown(identity, difference, live), None);
         let undocumented = document.undocumented.iter().map(|odd| &odd.difference);
-        let undocumented = undocumented.filter(|difference| !difference.is_order_alone() && !is_servers(difference));
+        let undocumented = undocumented.filter(|difference| !difference.is_order_alone());
+        let hidden = |entry: &Entry| {
+            let value = if live { live::secret::hidden(identity, &entry.value) } else { entry.value.clone() };
+            Entry { value, ..entry.clone() }
+        };
         let missing = document.missing.iter().filter(|missing| !missing.difference.is_order_alone());
         let explained = document.departures.iter().filter_map(|departure| {
             let difference = &departure.difference;
@@ -132,13 +172,18 @@ impl<'a> Sides<'a> {
         Some(Held {
             base: part.and_then(|part| self.base.iter().position(|b| b.planned == part.document.planned)),
             prefix: part.map(|part| part.prefix.clone()).unwrap_or_default(),
-            entry: entry.cloned(),
+            entry: entry.map(hidden),
             explained: explained.collect(),
             undocumented: undocumented.map(|difference| (difference.clone(), told(difference))).collect(),
             missing: missing.filter_map(|m| Some((claims.get(m.claim)?.patch, told(&m.difference)))).collect(),
             resource,
         })
     }
+}
+
+/// A difference as it may be shown: of a cluster's answer, without what is secret.
+fn shown<'d>(identity: &Identity, difference: &'d Difference, live: bool) -> Cow<'d, Difference> {
+    if live { Cow::Owned(live::secret::masked(identity, difference)) } else { Cow::Borrowed(difference) }
 }
 
 /// Whether a patch means a List as a whole: then Lists stay Lists.
@@ -188,6 +233,20 @@ fn open<'a>(base: &'a [BaseDocument<'a>]) -> Vec<Part<'a>> {
     parts
 }
 
+/// A value that a claim wants where a difference is, as it may be shown.
+fn shown_value(identity: &Identity, difference: &Difference, value: Value, live: bool) -> Value {
+    let wanted = Difference { what: What::Added(value), ..difference.clone() };
+    match shown(identity, &wanted, live).into_owned().what {
+        What::Added(value) => value,
+        _ => Value::Null,
+    }
+}
+
+/// What names a file on the command line.
+fn argument(file: &Source) -> &str {
+    if file.name == STANDARD_INPUT { "-" } else { &file.name }
+}
+
 /// What a target means among opened documents.
 fn hits(parts: &[Part<'_>], scope: &Range<usize>, target: &Target) -> Vec<Hit> {
     let meant = |part: &Part<'_>| scope.contains(&part.document.planned) && target.matches(&part.identity, part.value);
@@ -209,26 +268,36 @@ impl Holder<'_, '_> {
         let part = document.before.and_then(|index| self.parts.get(index));
         let entry = document.after.and_then(|index| self.held.get(index));
         let Some(identity) = part.map(|p| &p.identity).or(entry.map(|e| &e.identity)) else { return };
+        if self.live && part.is_none() {
+            // Whoever asks a cluster gets what others put there too.
+            out.against.iter_mut().for_each(|against| against.others += 1);
+            return;
+        }
         let resource = identity.to_string();
+        let live = self.live;
+        let shown = |difference| shown(identity, difference, live);
         let sides = (part.map(|part| part.value), entry.map(|entry| &entry.value));
         for departure in &document.departures {
             let Some(claim) = claims.get(departure.claim) else { continue };
             let note = self.prover.note(claim);
             if let Some(patch) = out.patches.get_mut(claim.patch) {
-                patch.departures.push(report::Departure::of(&resource, sides, &departure.difference, note));
+                patch.departures.push(report::Departure::of(&resource, sides, &shown(&departure.difference), note));
             }
         }
         for odd in document.undocumented.iter().filter(|odd| !odd.difference.is_order_alone()) {
-            let server = entry.filter(|_| self.live && part.is_some());
-            if server.is_some_and(|entry| live::is_servers(identity, &odd.difference, &entry.value)) {
-                continue;
-            }
             Self::whole(part.is_some(), entry.is_some(), &resource, out);
-            out.undocumented.push(report::Departure::of(&resource, sides, &odd.difference, None));
-            self.undocumented(claims, odd, &resource, part, entry);
+            let difference = shown(&odd.difference);
+            out.undocumented.push(report::Departure::of(&resource, sides, &difference, None));
+            let claimed = odd.claimed.clone().map(|claimed| Claimed {
+                wanted: claimed.wanted.map(|value| shown_value(identity, &odd.difference, value, live)),
+                ..claimed
+            });
+            let odd = Undocumented { difference: difference.into_owned(), claimed };
+            self.undocumented(claims, &odd, &resource, part, entry);
         }
         for missing in document.missing.iter().filter(|missing| !missing.difference.is_order_alone()) {
-            self.missing(claims, missing, &resource, entry, out);
+            let difference = shown(&missing.difference).into_owned();
+            self.missing(claims, &Departure { difference, ..missing.clone() }, &resource, entry, out);
         }
     }
 
@@ -250,7 +319,7 @@ impl Holder<'_, '_> {
         part: Option<&Part<'_>>,
         entry: Option<&Entry>,
     ) {
-        let file = &self.file.name;
+        let (file, argument) = (&self.file.name, argument(self.file));
         let message = match (part, entry) {
             (Some(_), None) => format!("{file} lacks this document, and no patch takes it out"),
             (None, Some(_)) => format!("{file} has a document that the base does not have"),
@@ -280,8 +349,9 @@ impl Holder<'_, '_> {
             finding = finding.note("Upstream has this document, and `keep` of the base leaves it out.");
         }
         let folder = self.prover.overlay.folder;
+        let live = if self.live { " --live" } else { "" };
         let help = format!(
-            "Take it back in {file}, write a patch for it, or let `overlay adopt {file} --into {folder}` write one."
+            "Take it back in {file}, write a patch for it, or let `overlay adopt {argument} --into {folder}{live}` write one."
         );
         self.prover.findings.add(finding.help(help));
     }

@@ -114,16 +114,7 @@ pub struct Override {
 
 /// Holds a result against its base and what patches claim, in the order in which they apply.
 pub fn attribute(base: &[Document<'_>], claims: &[Claim], result: &[Document<'_>]) -> Proof {
-    let mut fates: Vec<Fate> = Vec::with_capacity(claims.len());
-    let mut shadows: HashMap<usize, Shadow> = HashMap::new();
-    for (index, claim) in claims.iter().enumerate() {
-        let Some(document) = base.get(claim.document) else {
-            fates.push(Fate::Misfit("the base has no such document".into()));
-            continue;
-        };
-        let shadow = shadows.entry(claim.document).or_insert_with(|| Shadow::new(document.value));
-        fates.push(shadow.apply(index, claim));
-    }
+    let (shadows, fates) = shadows(base, claims);
     let renames = renames(base, &shadows);
     let mut ledger = Ledger { claims, shown: vec![false; claims.len()], missing: vec![false; claims.len()] };
     let documents = pair_documents(base, result, &renames)
@@ -141,6 +132,33 @@ pub fn attribute(base: &[Document<'_>], claims: &[Claim], result: &[Document<'_>
     });
     let standings = standings.collect();
     Proof { documents, standings, overrides: overrides(claims, base.len(), &shadows) }
+}
+
+/// What claims make of the documents of a base that a result has: the document's index in the base, that in the result,
+/// and the value.
+pub(super) fn wanted(base: &[Document<'_>], claims: &[Claim], result: &[Document<'_>]) -> Vec<(usize, usize, Value)> {
+    let (shadows, _) = shadows(base, claims);
+    let pairs = pair_documents(base, result, &renames(base, &shadows)).into_iter();
+    let value = |before: usize| match shadows.get(&before) {
+        Some(shadow) => shadow.value(),
+        None => base.get(before).map(|document| document.value.clone()),
+    };
+    pairs.filter_map(|(before, after)| Some((before?, after?, value(before?)?))).collect()
+}
+
+/// The documents as claims make them, by their indices in the base, and how each claim went.
+fn shadows(base: &[Document<'_>], claims: &[Claim]) -> (HashMap<usize, Shadow>, Vec<Fate>) {
+    let mut fates: Vec<Fate> = Vec::with_capacity(claims.len());
+    let mut shadows: HashMap<usize, Shadow> = HashMap::new();
+    for (index, claim) in claims.iter().enumerate() {
+        let Some(document) = base.get(claim.document) else {
+            fates.push(Fate::Misfit("the base has no such document".into()));
+            continue;
+        };
+        let shadow = shadows.entry(claim.document).or_insert_with(|| Shadow::new(document.value));
+        fates.push(shadow.apply(index, claim));
+    }
+    (shadows, fates)
 }
 
 /// The documents that claims give another identity.

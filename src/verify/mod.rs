@@ -30,7 +30,7 @@ mod extent;
 mod images;
 mod inner;
 mod lines;
-mod live;
+pub mod live;
 pub mod online;
 pub mod overlay;
 pub mod page;

@@ -41,8 +41,8 @@ pub fn documents(overlay: &Overlay<'_>, result: &str, against: Option<Against<'_
         if let Some(against) = against {
             let held = against::held(overlay, prover.base, against.file, against.live)?;
             let of = |base: usize| proof.documents.iter().position(|document| document.before == Some(base));
-            for held in &held {
-                hold(held, held.base.and_then(of), against.file, &mut pages);
+            for document in &held.documents {
+                hold(document, document.base.and_then(of), &held.file, &mut pages);
             }
         }
         Some(pages)

@@ -105,7 +105,7 @@ fn the_head_answers_at_a_glance() {
     }
     let departure = overlay.undocumented[0].clone();
     let missing = vec![Missing { patch: "pin".into(), departure }];
-    let against = Against { file: "old.yaml".into(), missing, lacks: Vec::new(), adds: Vec::new() };
+    let against = Against { missing, ..Against::new("old.yaml") };
     overlay.against = Some(against);
     let page = html(&overlay, &[]);
     assert!(

@@ -5,16 +5,19 @@
 //! A field counts as a default only where it is new and has the default's value.
 
 mod quantity;
+pub(super) mod secret;
+mod settle;
 mod tables;
 
 use serde_json::Value;
 
 use crate::diff::{At, Difference, Step, What};
 use crate::resource::{Identity, scalar_text};
+pub use settle::settled;
 use tables::{DEFAULTS, DROPPED, FILLED, FOLLOWS, HOST_PORT, OWNED, QUANTITIES};
 
 /// Whether a server made a difference, and nobody who applies manifests. `document` is what the server has.
-pub(super) fn is_servers(identity: &Identity, difference: &Difference, document: &Value) -> bool {
+fn is_servers(identity: &Identity, difference: &Difference, document: &Value) -> bool {
     if difference.within.is_some() {
         return false;
     }
@@ -27,12 +30,19 @@ pub(super) fn is_servers(identity: &Identity, difference: &Difference, document:
     match &difference.what {
         What::Added(value) => {
             let filled = !place.is_empty() && is_filled(kind, &mut place.clone(), value);
-            filled || is_as_beside(kind, &place, difference, value, document)
+            filled
+                || is_as_beside(kind, &place, difference, value, document)
+                || is_as_limited(kind, &place, difference, value, document)
         }
-        What::Removed(value) => value.is_null() || is_listed(kind, &place, DROPPED, value),
+        What::Removed(value) => is_nothing(kind, &place, value),
         What::Replaced { before, after } => is_respelled(kind, &place, before, after),
         What::Moved { .. } => false,
     }
+}
+
+/// Whether a value says nothing, so that a server does not keep it.
+fn is_nothing(kind: &str, place: &[&str], value: &Value) -> bool {
+    value.is_null() || is_listed(kind, place, DROPPED, value)
 }
 
 /// Whether a table has the value at the place.
@@ -58,6 +68,25 @@ fn is_as_beside(kind: &str, place: &[&str], difference: &Difference, value: &Val
             above(1).and_then(|beside| beside.get(field)) == Some(value) && (*path != HOST_PORT || is_in_host_network())
         })
     })
+}
+
+/// Whether what a container asks for is what it is limited to: of a Pod, and of no template, a server fills that in.
+fn is_as_limited(kind: &str, place: &[&str], difference: &Difference, value: &Value, document: &Value) -> bool {
+    let below = match place {
+        ["spec", "containers", "*", "resources", below @ ..] if kind == "Pod" => below.len(),
+        _ => return false,
+    };
+    let Some(at) = difference.path.after() else { return false };
+    let limits =
+        at.len().checked_sub(below).and_then(|to| value_at(document, at.get(..to)?)).and_then(|r| r.get("limits"));
+    let is_limit = |(name, amount): (&String, &Value)| limits.and_then(|limits| limits.get(name)) == Some(amount);
+    match (at.last(), value, below) {
+        (_, Value::Object(requests), 1) => place.last() == Some(&"requests") && requests.iter().all(is_limit),
+        (Some(At::Key(name)), _, 2) => {
+            place.iter().rev().nth(1) == Some(&"requests") && is_limit((&(*name).to_owned(), value))
+        }
+        _ => false,
+    }
 }
 
 /// Whether both values are one amount.
@@ -158,8 +187,8 @@ mod tests {
     /// What is left of the differences between two values of a kind.
     fn left(kind: &str, before: &Value, after: &Value) -> Vec<String> {
         let identity = Identity::new("v1", kind, "", "n");
-        let differences = diff_values(before, after, &|_| None);
-        differences.iter().filter(|d| !is_servers(&identity, d, after)).map(|d| d.path.to_string()).collect()
+        let settled = settled(&identity, before, after);
+        diff_values(before, &settled, &|_| None).iter().map(|d| d.path.to_string()).collect()
     }
 
     #[test]
@@ -294,5 +323,86 @@ mod tests {
             ["/spec/template/spec/tolerations"],
             "no template gets them"
         );
+    }
+
+    #[test]
+    fn defaults_in_items_without_a_key_are_left_out() {
+        let policy = |ports: Value| json!({"spec": {"ingress": [{"ports": ports}]}});
+        let before = policy(json!([{"port": 80}, {"port": 443}, {"port": 53, "protocol": "UDP"}]));
+        let tcp = |port: u32| json!({"port": port, "protocol": "TCP"});
+        let udp = json!({"port": 53, "protocol": "UDP"});
+        assert_eq!(left("NetworkPolicy", &before, &policy(json!([tcp(80), tcp(443), udp]))), Vec::<String>::new());
+        assert!(!left("NetworkPolicy", &before, &policy(json!([tcp(80), tcp(444), udp]))).is_empty());
+        let token = |token: Value| {
+            pod(&json!({"volumes": [{"name": "t", "projected":
+            {"sources": [{"serviceAccountToken": token}, {"configMap": {"name": "c"}}]}}]}))
+        };
+        let before = token(json!({"path": "t"}));
+        assert_eq!(
+            left("Deployment", &before, &token(json!({"path": "t", "expirationSeconds": 3600}))),
+            Vec::<String>::new()
+        );
+        assert!(!left("Deployment", &before, &token(json!({"path": "t", "expirationSeconds": 60}))).is_empty());
+    }
+
+    #[test]
+    fn what_is_new_beside_defaults_is_left_alone() {
+        let before = json!({"metadata": {}});
+        let after = json!({"metadata": {"annotations": {"mine": "x",
+            "kubectl.kubernetes.io/last-applied-configuration": "{}"}}});
+        let settled = settled(&Identity::new("v1", "ConfigMap", "", "n"), &before, &after);
+        assert_eq!(settled, json!({"metadata": {"annotations": {"mine": "x"}}}));
+    }
+
+    #[test]
+    fn a_secret_is_held_against_what_was_written() {
+        let before = json!({"stringData": {"user": "me", "old": "x"}, "data": {"key": "YQ=="}});
+        let live = |user: &str| json!({"type": "Opaque", "data": {"user": user, "old": "eA==", "key": "YQ=="}});
+        assert_eq!(left("Secret", &before, &live("bWU=")), Vec::<String>::new());
+        assert_eq!(left("Secret", &before, &live("eW91")), ["/stringData/user"]);
+        let only = json!({"stringData": {"user": "me"}});
+        assert_eq!(left("Secret", &only, &json!({"data": {"user": "bWU="}})), Vec::<String>::new());
+        assert_eq!(left("ConfigMap", &only, &json!({"data": {"user": "bWU="}})).len(), 2);
+    }
+
+    #[test]
+    fn a_pod_asks_for_what_it_is_limited_to_and_a_template_does_not() {
+        let with = |resources: Value| json!({"containers": [{"name": "a", "resources": resources}]});
+        let limits = json!({"cpu": "1", "memory": "1Gi"});
+        let (before, after) = (with(json!({"limits": limits})), with(json!({"limits": limits, "requests": limits})));
+        let top = |spec: &Value| json!({"spec": spec});
+        assert_eq!(left("Pod", &top(&before), &top(&after)), Vec::<String>::new());
+        assert_eq!(left("Deployment", &pod(&before), &pod(&after)).len(), 1);
+        let part = with(json!({"limits": limits, "requests": {"cpu": "1"}}));
+        assert_eq!(left("Pod", &top(&part), &top(&after)), Vec::<String>::new());
+        let more = with(json!({"limits": limits, "requests": {"cpu": "2", "memory": "1Gi"}}));
+        assert_eq!(left("Pod", &top(&before), &top(&more)).len(), 1);
+    }
+
+    #[test]
+    fn defaults_of_rarer_kinds_are_left_out() {
+        let down = json!({"spec": {"behavior": {"scaleDown": {"stabilizationWindowSeconds": 60}}}});
+        let rules = |kind: &str, value: u32| json!({"type": kind, "value": value, "periodSeconds": 15});
+        let both = json!({"spec": {"minReplicas": 1, "behavior": {
+            "scaleDown": {"stabilizationWindowSeconds": 60, "selectPolicy": "Max", "policies": [rules("Percent", 100)]},
+            "scaleUp": {"stabilizationWindowSeconds": 0, "selectPolicy": "Max",
+                "policies": [rules("Pods", 4), rules("Percent", 100)]}}}});
+        assert_eq!(left("HorizontalPodAutoscaler", &down, &both), Vec::<String>::new());
+        let path = |path: &Value| json!({"spec": {"hostPath": path}});
+        let (before, after) = (path(&json!({"path": "/d"})), path(&json!({"path": "/d", "type": ""})));
+        assert_eq!(left("PersistentVolume", &before, &after), Vec::<String>::new());
+        let claim = |storage: &str, more: Value| {
+            let mut claim = json!({"spec": {"resources": {"requests": {"storage": storage}}}});
+            claim["spec"]["volumeMode"] = more.clone();
+            claim["metadata"] = json!({"creationTimestamp": null});
+            if more.is_null() {
+                claim = json!({"spec": {"resources": {"requests": {"storage": storage}}}});
+            }
+            pod(&json!({"volumes": [{"name": "v", "ephemeral": {"volumeClaimTemplate": claim}}]}))
+        };
+        let (before, after) = (claim("1024Mi", Value::Null), claim("1Gi", json!("Filesystem")));
+        assert_eq!(left("Deployment", &before, &after), Vec::<String>::new());
+        let balanced = json!({"metadata": {"finalizers": ["service.kubernetes.io/load-balancer-cleanup"]}});
+        assert_eq!(left("Service", &json!({"metadata": {}}), &balanced), Vec::<String>::new());
     }
 }

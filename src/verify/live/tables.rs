@@ -88,6 +88,8 @@ pub(super) const DEFAULTS: &[(&str, &str, &str)] = &[
     ("pod", "volumes/*/downwardAPI/defaultMode", "420"),
     ("pod", "volumes/*/downwardAPI/items/*/fieldRef/apiVersion", r#""v1""#),
     ("pod", "volumes/*/downwardAPI/items/*/resourceFieldRef/divisor", r#""0""#),
+    ("pod", "volumes/*/ephemeral/volumeClaimTemplate/metadata/creationTimestamp", "null"),
+    ("pod", "volumes/*/ephemeral/volumeClaimTemplate/spec/volumeMode", r#""Filesystem""#),
     ("pod", "volumes/*/iscsi/iscsiInterface", r#""default""#),
     ("pod", "volumes/*/projected/sources/*/serviceAccountToken/expirationSeconds", "3600"),
     ("pod", "volumes/*/projected/sources/*/downwardAPI/items/*/fieldRef/apiVersion", r#""v1""#),
@@ -137,16 +139,23 @@ pub(super) const DEFAULTS: &[(&str, &str, &str)] = &[
     ("Service", "spec/allocateLoadBalancerNodePorts", "true"),
     ("Service", "spec/ipFamilyPolicy", r#""SingleStack""#),
     ("Service", "spec/ports/*/protocol", r#""TCP""#),
+    ("Service", "metadata/finalizers", r#"["service.kubernetes.io/load-balancer-cleanup"]"#),
     ("Service", "spec/sessionAffinityConfig/clientIP/timeoutSeconds", "10800"),
     ("PersistentVolumeClaim", "metadata/finalizers", r#"["kubernetes.io/pvc-protection"]"#),
     ("PersistentVolumeClaim", "spec/volumeMode", r#""Filesystem""#),
     ("PersistentVolume", "metadata/finalizers", r#"["kubernetes.io/pv-protection"]"#),
+    ("PersistentVolume", "spec/hostPath/type", r#""""#),
     ("PersistentVolume", "spec/volumeMode", r#""Filesystem""#),
     ("PersistentVolume", "spec/persistentVolumeReclaimPolicy", r#""Retain""#),
     ("StorageClass", "reclaimPolicy", r#""Delete""#),
     ("StorageClass", "volumeBindingMode", r#""Immediate""#),
     ("Secret", "type", r#""Opaque""#),
     ("HorizontalPodAutoscaler", "spec/minReplicas", "1"),
+    ("HorizontalPodAutoscaler", "spec/behavior/scaleUp/stabilizationWindowSeconds", "0"),
+    ("HorizontalPodAutoscaler", "spec/behavior/scaleUp/selectPolicy", r#""Max""#),
+    ("HorizontalPodAutoscaler", "spec/behavior/scaleUp/policies", SCALE_UP),
+    ("HorizontalPodAutoscaler", "spec/behavior/scaleDown/selectPolicy", r#""Max""#),
+    ("HorizontalPodAutoscaler", "spec/behavior/scaleDown/policies", SCALE_DOWN),
     ("CSIDriver", "spec/attachRequired", "true"),
     ("CSIDriver", "spec/podInfoOnMount", "false"),
     ("CSIDriver", "spec/storageCapacity", "false"),
@@ -175,6 +184,11 @@ pub(super) const DEFAULTS: &[(&str, &str, &str)] = &[
     ("webhook", "webhooks/*/clientConfig/service/port", "443"),
     ("CustomResourceDefinition", "spec/conversion/webhook/clientConfig/service/port", "443"),
 ];
+
+/// How fast a `HorizontalPodAutoscaler` scales that does not say it.
+const SCALE_UP: &str =
+    r#"[{"periodSeconds":15,"type":"Pods","value":4},{"periodSeconds":15,"type":"Percent","value":100}]"#;
+const SCALE_DOWN: &str = r#"[{"periodSeconds":15,"type":"Percent","value":100}]"#;
 
 /// The tolerations that every pod is given.
 const NOT_READY: &str =
@@ -232,6 +246,8 @@ pub(super) const QUANTITIES: &[(&str, &str)] = &[
     ("pod", "containers/*/resources/limits/*"),
     ("pod", "containers/*/resources/requests/*"),
     ("pod", "volumes/*/emptyDir/sizeLimit"),
+    ("pod", "volumes/*/ephemeral/volumeClaimTemplate/spec/resources/limits/*"),
+    ("pod", "volumes/*/ephemeral/volumeClaimTemplate/spec/resources/requests/*"),
     ("pod", "overhead/*"),
     ("PersistentVolume", "spec/capacity/*"),
     ("PersistentVolumeClaim", "spec/resources/limits/*"),
