@@ -80,38 +80,47 @@ fn random_patches(text: &str, dice: &mut Dice) -> Vec<(String, String)> {
     patches
 }
 
-#[test]
-fn every_manifest_of_the_corpus_says_the_same_with_comments() {
-    let (kubectl, manifests) = (support::Kubectl::find(), support::manifests());
+/// Builds a manifest under random patches with comments and without, and says how often kubectl compared the two.
+fn says_the_same(file: &str, text: &str, kubectl: Option<&support::Kubectl>) -> usize {
     let mut read_by_kubectl = 0;
-    for (file, text) in &manifests {
-        let mut dice = Dice(text.len() as u64 | 1);
-        let unix = text.replace("\r\n", "\n");
-        for text in [unix.clone(), format!("\u{feff}{}", unix.trim_end().replace('\n', "\r\n"))] {
-            let patches = random_patches(&text, &mut dice);
-            let patches: Vec<(&str, &str)> =
-                patches.iter().map(|(name, changes)| (name.as_str(), changes.as_str())).collect();
-            let project = project("net.yaml", &text, &patches);
-            let built = project.run(&["build", "lab"]);
-            assert_eq!(built.exit, Some(0), "{file}: {}", built.stderr);
-            let annotated = project.output(&["build", "lab", "--annotate"]);
-            for (name, _) in &patches {
-                let patch = std::fs::read_to_string(project.path(&format!("lab/patches/{name}.yaml"))).unwrap();
-                assert!(
-                    annotated.contains(&format!("# overlay: {name}")),
-                    "{file}: nothing names\n{patch}\n{}",
-                    project.output(&["diff", "lab"])
-                );
-            }
-            assert_only_comments(&annotated, &built.stdout);
-            if let Some(kubectl) = kubectl.as_ref().filter(|_| text.len() < 250_000) {
-                // Where a patch brought what no API takes, kubectl reads neither.
-                if let Ok(read) = kubectl.read(&built.stdout) {
-                    assert_eq!(kubectl.read(&annotated), Ok(read), "{file}");
-                    read_by_kubectl += 1;
-                }
+    let mut dice = Dice(text.len() as u64 | 1);
+    let unix = text.replace("\r\n", "\n");
+    for text in [unix.clone(), format!("\u{feff}{}", unix.trim_end().replace('\n', "\r\n"))] {
+        let patches = random_patches(&text, &mut dice);
+        let patches: Vec<(&str, &str)> =
+            patches.iter().map(|(name, changes)| (name.as_str(), changes.as_str())).collect();
+        let project = project("net.yaml", &text, &patches);
+        let built = project.run(&["build", "lab"]);
+        assert_eq!(built.exit, Some(0), "{file}: {}", built.stderr);
+        let annotated = project.output(&["build", "lab", "--annotate"]);
+        for (name, _) in &patches {
+            let patch = std::fs::read_to_string(project.path(&format!("lab/patches/{name}.yaml"))).unwrap();
+            assert!(
+                annotated.contains(&format!("# overlay: {name}")),
+                "{file}: nothing names\n{patch}\n{}",
+                project.output(&["diff", "lab"])
+            );
+        }
+        assert_only_comments(&annotated, &built.stdout);
+        if let Some(kubectl) = kubectl.filter(|_| text.len() < 250_000) {
+            // Where a patch brought what no API takes, kubectl reads neither.
+            if let Ok(read) = kubectl.read(&built.stdout) {
+                assert_eq!(kubectl.read(&annotated), Ok(read), "{file}");
+                read_by_kubectl += 1;
             }
         }
     }
+    read_by_kubectl
+}
+
+#[test]
+fn every_manifest_of_the_corpus_says_the_same_with_comments() {
+    let (kubectl, manifests) = (support::Kubectl::find(), support::manifests());
+    let kubectl = kubectl.as_ref();
+    let read_by_kubectl: usize = std::thread::scope(|scope| {
+        let run = |(file, text)| scope.spawn(move || says_the_same(file, text, kubectl));
+        let running: Vec<_> = manifests.iter().map(|(file, text)| run((file.as_str(), text.as_str()))).collect();
+        running.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
     assert!(manifests.is_empty() || kubectl.is_none() || read_by_kubectl > 4, "kubectl read {read_by_kubectl} of them");
 }

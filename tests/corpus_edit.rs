@@ -6,7 +6,7 @@
 //! the place: what is between the neighbours of what is changed, and nothing beyond.
 //!
 //! The corpus is not part of this repository: `OVERLAY_SHARED` names the folder that holds it. Of documents up to about
-//! 2 KB every edit is made; of larger ones a sample, always the same. With `OVERLAY_CORPUS_FULL=1` only those above
+//! 1 KB every edit is made; of larger ones a sample, always the same. With `OVERLAY_CORPUS_FULL=1` only those above
 //! 100 KB are sampled, and less thinly. That is for a build with optimisations.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test reads its corpus, and may fail")]
 
@@ -23,7 +23,7 @@ use probe::{Document, Probe, values};
 
 /// How many bytes of documents are edited, for each document and kind of edit, when not everything is: a document is read
 /// again after each edit, so this is what a test costs.
-const SAMPLE: usize = 250_000;
+const SAMPLE: usize = 150_000;
 
 /// From which size on a document is sampled even when everything else is not, and how many edits of a kind are made in it.
 const LARGE: usize = 100_000;
