@@ -24,6 +24,9 @@ pub const PARAMETERS: &str = "ARGOCD_APP_PARAMETERS";
 /// What the variables begin with that an Application sets itself.
 pub const ENVIRONMENT_PREFIX: &str = "ARGOCD_ENV_";
 
+/// The parameters that every overlay has. Each can be set as a variable too, in capital letters behind the prefix.
+const GENERAL: [&str; 3] = ["overlay", "annotate", "strict"];
+
 /// What the parameter of a patch begins with; its name follows.
 const PATCH_PREFIX: &str = "patch.";
 
@@ -41,6 +44,8 @@ const PATHS_ANNOTATION: &str = "argocd.argoproj.io/manifest-generate-paths";
 pub struct Settings {
     /// The overlay's folder, relative to the Application's.
     pub overlay: Option<String>,
+    /// Whether the result has comments that name the patch at each departure.
+    pub annotate: bool,
     /// Whether a warning is as bad as an error.
     pub strict: bool,
     /// The patches that are left out, by name.
@@ -89,11 +94,11 @@ impl Settings {
     pub fn read(parameters: Option<&str>, environment: &[(String, String)]) -> Result<Settings, Mistake> {
         let mut settings = Settings::default();
         for (name, value) in environment {
-            let known = ["OVERLAY", "STRICT"];
-            if !known.contains(&name.as_str()) {
-                return Err(unknown(name, ENVIRONMENT_PREFIX, &known));
-            }
-            settings.set(&name.to_lowercase(), value)?;
+            let Some(parameter) = GENERAL.iter().find(|parameter| parameter.to_uppercase() == *name) else {
+                let known = GENERAL.map(str::to_uppercase);
+                return Err(unknown(name, ENVIRONMENT_PREFIX, &known.each_ref().map(String::as_str)));
+            };
+            settings.set(parameter, value)?;
         }
         let mut seen: Vec<String> = Vec::new();
         for (name, value) in list(parameters.unwrap_or_default())? {
@@ -109,11 +114,12 @@ impl Settings {
     fn set(&mut self, name: &str, value: &str) -> Result<(), Mistake> {
         match name {
             "overlay" => self.overlay = Some(value.to_owned()).filter(|v| !v.is_empty()),
+            "annotate" => self.annotate = switch(name, value)?,
             "strict" => self.strict = switch(name, value)?,
             _ => match name.strip_prefix(PATCH_PREFIX) {
                 Some(patch) if !switch(name, value)? => self.without.push(patch.to_owned()),
                 Some(_) => {}
-                None => return Err(unknown(name, "", &["overlay", "strict"])),
+                None => return Err(unknown(name, "", &GENERAL)),
             },
         }
         Ok(())
@@ -182,7 +188,7 @@ struct Announced {
     string: String,
 }
 
-/// The parameters that an Application may set, as the JSON that Argo CD reads: two of the plugin, and one for each
+/// The parameters that an Application may set, as the JSON that Argo CD reads: those of the plugin, and one for each
 /// patch, with its summary and its reason.
 pub fn announcement<'p>(patches: impl Iterator<Item = &'p Patch>) -> String {
     let announced = |name: String, title: String, tooltip: String, item_type, default: &str| Announced {
@@ -201,6 +207,14 @@ pub fn announcement<'p>(patches: impl Iterator<Item = &'p Patch>) -> String {
             "The overlay's folder, relative to the Application's".to_owned(),
             "string",
             ".",
+        ),
+        announced(
+            "annotate".to_owned(),
+            "Annotate".to_owned(),
+            "Whether comments name the patch at each departure, for who runs the command by hand; Argo CD drops comments"
+                .to_owned(),
+            "boolean",
+            "false",
         ),
         announced(
             "strict".to_owned(),
@@ -320,9 +334,9 @@ mod tests {
 
     #[test]
     fn parameters_go_before_variables() {
-        let environment = [("OVERLAY", "a"), ("STRICT", "true")];
+        let environment = [("OVERLAY", "a"), ("STRICT", "true"), ("ANNOTATE", "true")];
         let set = read(r#"[{"name":"overlay","string":"b"},{"name":"patch.x","string":"false"}]"#, &environment);
-        let wanted = Settings { overlay: Some("b".into()), strict: true, without: vec!["x".into()] };
+        let wanted = Settings { overlay: Some("b".into()), annotate: true, strict: true, without: vec!["x".into()] };
         assert_eq!(set, Ok(wanted));
         assert_eq!(read(r#"[{"name":"patch.x","string":"true"}]"#, &[]), Ok(Settings::default()));
     }
@@ -333,12 +347,12 @@ mod tests {
         assert_eq!(
             refused(r#"[{"name":"strcit","string":"true"}]"#, &[]),
             "the Application sets `strcit`, and overlay has no such parameter (did you mean `strict`?); there are \
-             overlay, strict, patch.NAME"
+             overlay, annotate, strict, patch.NAME"
         );
         assert_eq!(
             refused("", &[("STRCIT", "true")]),
             "the Application sets `ARGOCD_ENV_STRCIT`, and overlay has no such parameter (did you mean \
-             `ARGOCD_ENV_STRICT`?); there are ARGOCD_ENV_OVERLAY, ARGOCD_ENV_STRICT"
+             `ARGOCD_ENV_STRICT`?); there are ARGOCD_ENV_OVERLAY, ARGOCD_ENV_ANNOTATE, ARGOCD_ENV_STRICT"
         );
         assert_eq!(
             refused(r#"[{"name":"strict","string":"yes"}]"#, &[]),

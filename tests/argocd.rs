@@ -141,8 +141,9 @@ fn parameters_are_announced_with_the_patches_and_what_they_are_for() {
     let answer = Server::new().run(&application(&project.path(""), OWN), "parameters");
     let announced: Value = serde_json::from_str(&answer.output).unwrap();
     let names: Vec<&str> = announced.as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
-    assert_eq!(names[..3], ["overlay", "strict", "patch.k3s-hostpaths"]);
-    assert_eq!(names.len(), 9);
+    assert_eq!(names[..4], ["overlay", "annotate", "strict", "patch.k3s-hostpaths"]);
+    assert_eq!(names.len(), 10);
+    let announced = &announced.as_array().unwrap()[1..];
     assert_eq!(announced[4]["name"], "patch.bindir");
     assert_eq!(announced[4]["title"], "Tell the daemon where k3s keeps the CNI plugins");
     assert!(announced[4]["tooltip"].as_str().unwrap().starts_with("The daemon looks a delegate plugin up"));
@@ -164,10 +165,37 @@ fn an_application_chooses_the_overlay_and_leaves_a_patch_out() {
 }
 
 #[test]
+fn an_application_may_have_the_patches_named_in_comments() {
+    let project = Project::own();
+    let annotated = project.output(&["build", OWN, "--annotate"]);
+    let plain = project.output(&["build", OWN]);
+    let parameter = |value: &str| format!(r#"[{{"name":"annotate","string":"{value}"}}]"#);
+    let (yes, no) = (parameter("true"), parameter("false"));
+    for (environment, wanted) in [
+        (&[("ARGOCD_APP_PARAMETERS", yes.as_str())][..], &annotated),
+        (&[("ARGOCD_ENV_ANNOTATE", "true")], &annotated),
+        (&[("ARGOCD_ENV_ANNOTATE", "true"), ("ARGOCD_APP_PARAMETERS", &no)], &plain),
+    ] {
+        let answer = generate(environment);
+        assert_eq!((answer.error.as_deref(), format!("{}\n", answer.output)), (None, wanted.clone()));
+        assert_eq!(cmp::split(&answer.output), cmp::split(&plain));
+    }
+}
+
+#[test]
+fn comments_that_have_no_place_keep_no_manifest_away() {
+    let project = repository(r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}"#, "");
+    let environment = [("ARGOCD_ENV_ANNOTATE", "true")];
+    let annotating = Application { handed_over: &project.path(""), path: "o", environment: &environment };
+    assert_eq!(Server::new().manifests(&annotating).unwrap()[0]["metadata"]["name"], "a");
+}
+
+#[test]
 fn an_application_that_asks_for_what_there_is_not_gets_an_error() {
     let asks = [
         ("ARGOCD_APP_PARAMETERS", r#"[{"name":"strcit","string":"true"}]"#, "did you mean `strict`?"),
         ("ARGOCD_APP_PARAMETERS", r#"[{"name":"patch.bindri","string":"false"}]"#, "did you mean `patch.bindir`?"),
+        ("ARGOCD_APP_PARAMETERS", r#"[{"name":"annotate","string":"1"}]"#, "`annotate` is `true` or `false`"),
         ("ARGOCD_ENV_OVERLYA", "x", "did you mean `ARGOCD_ENV_OVERLAY`?"),
         ("ARGOCD_ENV_OVERLAY", "../../../../etc", "error[path-outside-root]"),
         ("ARGOCD_ENV_OVERLAY", "/etc", "error[path-outside-root]"),

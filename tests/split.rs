@@ -81,6 +81,32 @@ fn the_files_of_a_result_put_together_are_the_result() {
 }
 
 #[test]
+fn with_comments_the_files_are_called_the_same_and_put_together_are_the_annotated_result() {
+    let project = two();
+    project.write("o/one/overlay.yaml", &format!("{OVERLAY}patches: [q.yaml]\n"));
+    project.write(
+        "o/one/q.yaml",
+        "apiVersion: overlay/v1\nkind: Patch\nname: q\nsummary: s\nwhy: w\nchanges:
+  - target: {name: b}\n    patch: [{op: add, path: /data, value: {key: new}}]\n",
+    );
+    split_one(&project);
+    let plain = listed(&project);
+    let annotate = ["build", "o/one", "--split", "out", "--annotate"];
+    let ran = project.run(&annotate);
+    assert_eq!(said(&ran), (Some(0), "", "out: 1 overlay, 2 files: 2 written, 0 removed, 0 unchanged\n"));
+    assert_eq!(listed(&project), plain);
+    let read = |name: &str| fs::read_to_string(project.path("out").join(name)).unwrap();
+    let second = read("configmap_n_b.yaml");
+    assert!(second.ends_with("# overlay: q\ndata: {key: new}\n"), "{second}");
+    let together = format!("{}{second}", read("configmap_n_a.yaml"));
+    assert_eq!(together, project.output(&["build", "o/one", "--annotate"]));
+    assert_eq!(project.run(&annotate).stderr, "out: 1 overlay, 2 files: 0 written, 0 removed, 2 unchanged\n");
+    let all = project.run(&["build", "--all", "--split", "all", "--annotate"]);
+    assert_eq!(said(&all), (Some(0), "", "all: 2 overlays, 3 files: 3 written, 0 removed, 0 unchanged\n"));
+    assert_eq!(fs::read_to_string(project.path("all/o/one/configmap_n_b.yaml")).unwrap(), second);
+}
+
+#[test]
 fn the_account_is_one_that_sha256sum_checks() {
     let project = two();
     split_all(&project);

@@ -17,7 +17,7 @@ use crate::layer::overlay::FILE_NAME;
 use crate::layer::root::Root;
 use crate::report::Report;
 use crate::subject::Subject;
-use crate::verify::overlay;
+use crate::verify::{annotate, overlay};
 
 /// Serve as a configuration management plugin of Argo CD
 ///
@@ -36,7 +36,8 @@ enum ArgocdCommand {
     /// Print the result of the overlay in this folder, proven before it is printed
     ///
     /// What is wrong is told shortly, the gravest first, as Argo CD shows it on one line. The result is never empty.
-    /// Of the environment, `ARGOCD_APP_PARAMETERS` and `ARGOCD_ENV_OVERLAY`, `ARGOCD_ENV_STRICT` are honoured.
+    /// Of the environment, `ARGOCD_APP_PARAMETERS` and `ARGOCD_ENV_OVERLAY`, `ARGOCD_ENV_ANNOTATE`, `ARGOCD_ENV_STRICT`
+    /// are honoured.
     #[command(after_help = "\
 Examples:
   overlay argocd generate                          the result of the overlay here
@@ -54,7 +55,7 @@ Examples:
     /// Print the parameters that an Application may set, as JSON
     #[command(after_help = "\
 Examples:
-  overlay argocd parameters | jq -r '.[].name'     overlay, strict, and one for each patch")]
+  overlay argocd parameters | jq -r '.[].name'     overlay, annotate, strict, and one for each patch")]
     Parameters,
 }
 
@@ -97,17 +98,22 @@ fn generate(proven: bool, context: &mut Context) -> Result<End, Failure> {
     if built.as_ref().is_some_and(|built| argocd::takes_for_nothing(documents(built))) {
         findings.push(argocd::nothing());
     }
+    let is_refused = argocd::told(&findings, settings.strict).is_some();
+    let text = match (&subject, built) {
+        (Some(subject), Some(built)) if settings.annotate && !is_refused => {
+            let mut found = Findings::new();
+            let text = annotate::annotated(&as_overlay(subject, context.today()), &built.text, &mut found);
+            findings.extend(found.into_vec());
+            text
+        }
+        (_, built) => built.map(|built| built.text),
+    };
     if let Some(wrong) = argocd::told(&findings, settings.strict) {
         context.terminal.aside(&wrong);
         return Ok(End::of(&findings, settings.strict));
     }
-    match built {
-        Some(built) => {
-            context.terminal.product(built.text.as_bytes())?;
-            Ok(End::Clean)
-        }
-        None => Err(Failure::Unexplained),
-    }
+    context.terminal.product(text.ok_or(Failure::Unexplained)?.as_bytes())?;
+    Ok(End::Clean)
 }
 
 /// Argo CD takes any output for a yes, and any failure for an error that it shows for every Application of every

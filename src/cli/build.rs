@@ -38,7 +38,7 @@ pub struct BuildArgs {
     #[arg(default_value = ".", value_name = "DIR")]
     pub overlay: PathBuf,
     /// With comments: a header that lists bases and patches with their reasons, and at each departure the name of its patch
-    #[arg(long, conflicts_with_all = ["split", "format"])]
+    #[arg(long, conflicts_with = "format")]
     pub annotate: bool,
     /// Write to this file instead of printing, atomically; `-` prints. No file that the result is made of is written over
     #[arg(long, value_name = "FILE")]
@@ -75,7 +75,8 @@ pub fn run(args: &BuildArgs, context: &mut Context) -> Result<End, Failure> {
             return Err(Failure::Usage("there is no overlay below the current folder"));
         }
         let over = args.over.read(context)?;
-        return split::run(&split::Job { folders, apart: args.all, into, over: &over }, context);
+        let annotated = args.annotate.then(|| context.today());
+        return split::run(&split::Job { folders, apart: args.all, into, over: &over, annotated }, context);
     }
     let root = Root::find(&args.overlay, context.root.as_deref(), &current)?;
     let mut findings = Findings::new();

@@ -11,14 +11,19 @@ use std::thread;
 use super::Context;
 use super::end::{End, Failure};
 use super::over::Over;
-use crate::config::Findings;
+use super::verify::as_overlay;
+use crate::build::Built;
+use crate::config::{Date, Findings};
 use crate::diag::visible::visible;
-use crate::diag::{self, Diagnostic};
+use crate::diag::{self, Diagnostic, Source};
 use crate::fsio::{self, Batch, Entry, FsError, Write};
+use crate::layer::documents;
 use crate::layer::root::{Root, relative};
 use crate::layer::shelf::Shelf;
 use crate::layer::sources::Sources;
 use crate::split::{self, ACCOUNT, Account, Claim};
+use crate::subject::Subject;
+use crate::verify::annotate;
 
 /// What is to be built, and where it goes.
 pub(super) struct Job<'a> {
@@ -30,6 +35,8 @@ pub(super) struct Job<'a> {
     pub(super) into: &'a Path,
     /// What stands in the place of a base, if anything does.
     pub(super) over: &'a Over,
+    /// With comments that name the patches; the day that it is.
+    pub(super) annotated: Option<Date>,
 }
 
 /// Builds, and writes what has changed. Nothing is written unless every overlay could be built.
@@ -164,7 +171,7 @@ fn build(
     if let Some(subject) = &subject {
         one.sources = job.over.sources(current, subject);
     }
-    if let Some(built) = subject.and_then(|subject| subject.build(&mut findings)) {
+    if let Some(built) = subject.and_then(|subject| result(job, &subject, &mut findings)) {
         let prefix = if job.apart { prefix(current, folder) } else { String::new() };
         for (name, text) in split::files(&built.text, &built.documents) {
             one.file(format!("{prefix}{name}"), text, target)?;
@@ -172,6 +179,16 @@ fn build(
     }
     one.findings = findings.into_vec();
     Ok(one)
+}
+
+/// What a build gives, with comments where they are asked for.
+fn result(job: &Job<'_>, subject: &Subject, findings: &mut Findings) -> Option<Built> {
+    let built = subject.build(findings)?;
+    let Some(today) = job.annotated else { return Some(built) };
+    let text = annotate::annotated(&as_overlay(subject, today), &built.text, findings)?;
+    let source = Source::new(format!("the result of {}", subject.folder.name), text);
+    let documents = documents::read(&source, findings)?.into_iter().map(|d| (d.identity, d.range)).collect();
+    Some(Built { text: source.text.clone(), documents })
 }
 
 /// The overlay's folder as seen from the current one, before the names of its files.
