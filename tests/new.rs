@@ -228,7 +228,8 @@ fn an_item_of_a_list_is_edited_with_its_list_and_patched_by_its_own_name() {
     };
     let list = format!("apiVersion: v1\nkind: List\nitems:\n{}{}", item("one"), item("two"));
     let project = Project::new([("list.yaml", list.as_str())]);
-    project.output(&["init", "net", "list.yaml"]);
+    let ran = project.run(&["init", "net", "list.yaml"]);
+    assert!(ran.stderr.contains("--target ConfigMap/two`"), "{}", ran.stderr);
     project.write("edited.yaml", &list.replacen("info", "debug", 1));
     let ran = project.run(&["new", "patch", "level", "overlays/net", "--target", "one", "--edited", "edited.yaml"]);
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);

@@ -121,6 +121,22 @@ fn what_changes_in_an_item_of_a_list_is_told_under_its_name() {
     print(&project, &["overlays/lab", "--against", "old.yaml"]);
     let page = std::fs::read_to_string(project.path("page.html")).unwrap();
     assert!(page.contains("old.yaml lacks this.") && !page.contains("not in upstream"), "{page}");
+    // A file that has the items as documents stands beside each of them, under its own name and lines.
+    project.write(
+        "hand.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\ndata: {size: small}\n---\n\
+         apiVersion: v1\nkind: ConfigMap\nmetadata: {name: two}\ndata: {size: large}\nimmutable: true\n",
+    );
+    print(&project, &["overlays/lab", "--against", "hand.yaml"]);
+    let page = std::fs::read_to_string(project.path("page.html")).unwrap();
+    assert!(page.contains("<span>ConfigMap/one</span> <small>unchanged</small>"), "{page}");
+    assert!(page.contains("<span>ConfigMap/two</span> <small>2 departures</small>"), "{page}");
+    assert!(page.contains("<ins>immutable: true<b></b></ins>") && !page.contains("not in upstream"), "{page}");
+    assert!(page.contains(r#"data-n="11"></td><td role="cell" class="t old"><del>data: {size: <b>sma"#), "{page}");
+    project.write("hand.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\ndata: {size: small}\n");
+    print(&project, &["overlays/lab", "--against", "hand.yaml"]);
+    let page = std::fs::read_to_string(project.path("page.html")).unwrap();
+    assert!(page.contains("No patch explains this. hand.yaml lacks it."), "{page}");
 }
 
 #[test]

@@ -37,6 +37,14 @@ fn commands_folders_and_patches_are_completed() {
 }
 
 #[test]
+fn what_a_list_holds_is_completed_as_a_target() {
+    let list = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: one}}\n";
+    let project = Project::new([("list.yaml", list)]);
+    project.output(&["init", "net", "list.yaml"]);
+    assert_eq!(completions(&project, &["new", "patch", "x", "overlays/net", "--target", ""]), ["ConfigMap/one"]);
+}
+
+#[test]
 fn bash_completes_with_the_script() {
     let project = Project::own();
     let script = project.output(&["completions", "bash"]);

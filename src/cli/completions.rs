@@ -131,10 +131,9 @@ fn patches(typed: &OsStr) -> Vec<CompletionCandidate> {
 /// The documents of the overlay that the command line names, as `--target` takes them.
 fn targets(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(subject) = subject() else { return Vec::new() };
-    let identities = subject.plan.documents.iter().filter_map(|document| document.identity.as_ref());
-    let short = identities.map(|identity| {
-        CompletionCandidate::new(new::short_name(identity)).help(Some(identity.namespace.clone().into()))
-    });
+    let short = new::targets(&subject.plan)
+        .into_iter()
+        .map(|identity| CompletionCandidate::new(new::short_name(&identity)).help(Some(identity.namespace.into())));
     starting_with(typed, short)
 }
 

@@ -276,9 +276,8 @@ fn first_patch(args: &InitArgs, wanted: &Wanted, context: &mut Context) -> Resul
     }
     let mut findings = Findings::new();
     let subject = Subject::open(&wanted.root, &wanted.overlay.path, &mut findings);
-    let documents = subject.as_ref().map(|subject| subject.plan.documents.as_slice()).unwrap_or_default();
-    let last = documents.iter().rev().find_map(|document| document.identity.as_ref()).map(new::short_name);
-    let target = last.unwrap_or_else(|| "KIND/NAME".to_owned());
+    let last = subject.and_then(|subject| new::targets(&subject.plan).pop());
+    let target = last.map_or_else(|| "KIND/NAME".to_owned(), |last| new::short_name(&last));
     let (overlay, target) = (visible(overlay), visible(&target));
     context.terminal.aside(&format!(
         "next: `overlay build {overlay}` prints upstream's manifest as it is; change it with\n      \

@@ -16,6 +16,7 @@ use crate::diag::{self, Code, Diagnostic, Source, nearest};
 use crate::fsio::{self, Entry as Disk, Scratch, Write};
 use crate::layer::manifest::{self, Entry};
 use crate::layer::overlay::{self, PATCHES};
+use crate::layer::plan::{Plan, Planned};
 use crate::layer::root::Root;
 use crate::resource::Identity;
 use crate::schema::{self, Schema};
@@ -255,6 +256,18 @@ fn is_meant(entry: &Entry, target: &str) -> bool {
         [of, namespace, name] => kind(of) && namespace == identity.namespace && name == identity.name,
         _ => false,
     }
+}
+
+/// What `--target` can mean in an overlay: its documents, and in the place of each List what it holds.
+pub(super) fn targets(plan: &Plan) -> Vec<Identity> {
+    let of = |document: &Planned| match &document.identity {
+        Some(identity) if manifest::is_list(identity) => {
+            let list = manifest::read(&Source::new("", plan.text(document)), &mut Findings::new());
+            manifest::flatten(list.unwrap_or_default()).into_iter().map(|entry| entry.identity).collect()
+        }
+        identity => Vec::from_iter(identity.clone()),
+    };
+    plan.documents.iter().flat_map(of).collect()
 }
 
 /// How `--target` can name a document, the short way.

@@ -29,6 +29,7 @@ pub mod claims;
 mod extent;
 mod images;
 mod inner;
+mod items;
 mod lines;
 pub mod live;
 pub mod online;

@@ -2,7 +2,7 @@
 //!
 //! Whose a departure is was proven by `attribute`; here it is only looked up where it stands.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::against::{self, Held};
 use super::attribute::DocumentProof;
 use super::extent::{Told, line_end, line_start};
+use super::items::{self, Side};
 use super::lines::{self, entry_of, leads};
 use super::overlay::{Overlay, Prover, proven};
 use crate::diag::Source;
@@ -36,16 +37,17 @@ pub fn documents(overlay: &Overlay<'_>, result: &str, against: Option<Against<'_
     let (_, starts) = overlay.plan.unpatched();
     let shown = proven(overlay, result, |prover, claims, proof, source| {
         let shower = Shower { prover, starts: &starts };
-        let mut pages: Vec<PageDocument> =
-            proof.documents.iter().map(|document| shower.document(document, claims, source)).collect();
-        if let Some(against) = against {
-            let held = against::held(overlay, prover.base, against.file, against.live)?;
-            let of = |base: usize| proof.documents.iter().position(|document| document.before == Some(base));
-            for document in &held.documents {
-                hold(document, document.base.and_then(of), &held.file, &mut pages);
-            }
+        let pages = proof.documents.iter().map(|document| shower.document(document, claims, source));
+        let Some(against) = against else { return Some(pages.collect()) };
+        let held = against::held(overlay, prover.base, against.file, against.live)?;
+        let mut beside = Beside { pages: Vec::new(), of: HashMap::new() };
+        for (document, page) in proof.documents.iter().zip(pages) {
+            beside.push(prover, document, page, &held.documents);
         }
-        Some(pages)
+        for document in &held.documents {
+            beside.hold(document, &held.file);
+        }
+        Some(beside.pages)
     });
     shown.flatten()
 }
@@ -113,28 +115,72 @@ impl Shower<'_, '_> {
 
 const LAYOUT: Layout = Layout { step: 2, indent_lists: false };
 
-/// Adds what a file says of a document: to the document's page, or as a page of its own where the base has none.
-fn hold(held: &Held, at: Option<usize>, file: &Source, pages: &mut Vec<PageDocument>) {
-    let is_it = |mark: &Mark, patch: usize, told: &Departure| {
-        let departure = &mark.departure;
-        let is_there = told.path == departure.path && told.within == departure.within;
-        mark.patch == Some(patch) && told.resource == departure.resource && is_there
-    };
-    let marks = at.and_then(|at| pages.get_mut(at)).into_iter().flat_map(|page| &mut page.marks);
-    for mark in marks {
-        mark.lacking |= held.missing.iter().any(|(patch, told)| is_it(mark, *patch, told));
+/// The pages that a file is put beside.
+struct Beside {
+    pages: Vec<PageDocument>,
+    /// The page of each document of the base, and of each item of its Lists that has one of its own.
+    of: HashMap<(usize, Vec<String>), usize>,
+}
+
+impl Beside {
+    /// Adds the page of a document, or those of its items where the file is held against these.
+    fn push(&mut self, prover: &Prover<'_>, document: &DocumentProof, page: PageDocument, held: &[Held]) {
+        let is_opened = |base: usize| held.iter().any(|held| held.base == Some(base) && !held.prefix.is_empty());
+        let upstream = document.before.filter(|base| is_opened(*base)).and_then(|index| prover.base.get(index));
+        let side = upstream.map(|old| Side { tree: &old.tree, value: &old.loaded.value });
+        let result = document.after.and_then(|index| prover.result.get(index));
+        let result = result.map(|new| Side { tree: &new.tree, value: &new.loaded.value });
+        let items = side.and_then(|side| items::pages(&page, side, result));
+        for (item, page) in items.unwrap_or_else(|| vec![(None, page)]) {
+            let way = item.map_or_else(Vec::new, |item| vec!["items".to_owned(), item.to_string()]);
+            if let Some(base) = document.before {
+                self.of.entry((base, way)).or_insert(self.pages.len());
+            }
+            self.pages.push(page);
+        }
     }
-    let free = at.filter(|at| pages.get(*at).is_some_and(|page| page.file.is_none()));
-    // One text of a file stands on a page; of the other items of a List only what is odd is shown.
-    if at.is_some() && free.is_none() && held.undocumented.is_empty() {
-        return;
+
+    /// The page of what a file says something of, and the way to that in the page's document.
+    fn place(&self, held: &Held) -> Option<(usize, Vec<String>)> {
+        let base = held.base?;
+        let own = self.of.get(&(base, held.prefix.clone())).map(|at| (*at, Vec::new()));
+        own.or_else(|| Some((*self.of.get(&(base, Vec::new()))?, held.prefix.clone())))
     }
-    let at = free.unwrap_or_else(|| {
-        let resource = held.resource.clone();
-        pages.push(PageDocument { resource, ..PageDocument::default() });
-        pages.len() - 1
-    });
-    let Some(page) = pages.get_mut(at) else { return };
+
+    /// Adds what the file says of a document: to the document's page, or as a page of its own where the base has none.
+    fn hold(&mut self, held: &Held, file: &Source) {
+        let place = self.place(held);
+        let at = place.as_ref().map(|(at, _)| *at);
+        let marks = at.and_then(|at| self.pages.get_mut(at)).into_iter().flat_map(|page| &mut page.marks);
+        for mark in marks {
+            mark.lacking |= held.missing.iter().any(|(patch, told)| is_it(mark, *patch, told));
+        }
+        let free = at.filter(|at| self.pages.get(*at).is_some_and(|page| page.file.is_none()));
+        // One text of a file stands on a page; of the other items of a List only what is odd is shown.
+        if at.is_some() && free.is_none() && held.undocumented.is_empty() {
+            return;
+        }
+        let at = free.unwrap_or_else(|| {
+            let resource = held.resource.clone();
+            self.pages.push(PageDocument { resource, ..PageDocument::default() });
+            self.pages.len() - 1
+        });
+        if let Some(page) = self.pages.get_mut(at) {
+            let way = place.map(|(_, way)| way).unwrap_or_default();
+            put_beside(held, &way, file, page);
+        }
+    }
+}
+
+/// Whether a mark is what a file says of a patch's departure.
+fn is_it(mark: &Mark, patch: usize, told: &Departure) -> bool {
+    let departure = &mark.departure;
+    let is_there = told.path == departure.path && told.within == departure.within;
+    mark.patch == Some(patch) && told.resource == departure.resource && is_there
+}
+
+/// Puts what a file has beside a page's document, or beside what `way` leads to in it.
+fn put_beside(held: &Held, way: &[String], file: &Source, page: &mut PageDocument) {
     let written = held.entry.as_ref().map(|entry| Written::new(entry, file, page));
     let upstream = page.upstream.as_ref().and_then(|text| Tree::parse(&text.text).ok());
     let in_file = |difference: &Difference| {
@@ -144,7 +190,7 @@ fn hold(held: &Held, at: Option<usize>, file: &Source, pages: &mut Vec<PageDocum
     for (difference, departure) in &held.undocumented {
         let old = upstream.as_ref().zip(page.upstream.as_ref()).and_then(|(tree, text)| {
             let path = leads(place(difference), |item| item.before)?;
-            lines_at(tree, &text.text, &[held.prefix.clone(), path].concat())
+            lines_at(tree, &text.text, &[way, &path].concat())
         });
         page.marks.push(Mark {
             patch: None,

@@ -538,6 +538,9 @@ impl Writer<'_> {
         let file = self.overlay.against.as_ref().map(|a| visible(&a.file).into_owned());
         let alarm = match (patch, mark.lacking) {
             (None, _) => Some(match &file {
+                Some(file) if departure.change == ChangeKind::Remove => {
+                    format!("No patch explains this. {file} lacks it.")
+                }
                 Some(file) => format!("No patch explains this. It stands in {file} alone."),
                 None => "No patch explains this.".to_owned(),
             }),
