@@ -80,7 +80,9 @@ fn every_command_has_a_manual_page_and_an_example() {
     for name in names {
         let text = fs::read_to_string(project.path("man1").join(&name)).unwrap();
         assert!(text.starts_with(".ie ") && text.contains("\n.SH SYNOPSIS\n"), "{text}");
-        assert!(text.contains("Examples:"), "{} shows no example", name.display());
+        assert!(!text.contains(".SH EXTRA"), "{text}");
+        let (_, examples) = text.split_once("\n.SH EXAMPLES\n.nf\n").unwrap();
+        assert!(examples.contains("overlay ") && examples.ends_with(".fi\n"), "{} shows no example", name.display());
     }
     assert_eq!(project.output(&["man", "build"]).as_bytes(), fs::read(project.path("man1/overlay-build.1")).unwrap());
     assert_eq!(project.run(&["man", "nothing"]).exit, Some(2));

@@ -63,10 +63,22 @@ fn pages() -> Vec<Page> {
     while let Some(command) = open.pop() {
         open.extend(command.get_subcommands().filter(|below| !below.is_hide_set()).cloned());
         let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
+        let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         let mut text = Vec::new();
         // Writing to memory cannot fail.
-        let _: io::Result<()> = Man::new(command).render(&mut text);
+        let _: io::Result<()> = Man::new(command.after_help(None::<&str>)).render(&mut text);
+        text.extend(example_section(&examples).bytes());
         pages.push(Page { name, text });
     }
     pages
+}
+
+/// The examples line by line, as `--help` has them: a page that fills its lines would break commands apart.
+fn example_section(examples: &str) -> String {
+    let examples = examples.strip_prefix("Examples:\n").unwrap_or(examples);
+    let line = |line: &str| {
+        let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq").replace('`', "\\(ga");
+        format!("\\&{line}\n")
+    };
+    format!(".SH EXAMPLES\n.nf\n{}.fi\n", examples.lines().map(line).collect::<String>())
 }
