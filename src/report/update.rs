@@ -196,6 +196,9 @@ pub enum Verdict {
     /// It does what it did.
     #[default]
     Applies,
+    /// Upstream did itself what it does, by taking out what it takes out or replaces: it can be dropped, and must be,
+    /// for the build stops at it.
+    Overtaken,
     /// It could be applied, but what it replaces is not what it was written for.
     UpstreamChanged,
     /// What it finds is not what it was written for, and stops the build: a `was:`, or a value of upstream's own.
@@ -212,6 +215,7 @@ impl Verdict {
         match self {
             Verdict::AlreadyUpstream => "already upstream",
             Verdict::Applies => "applies",
+            Verdict::Overtaken => "already upstream (drop it, for it stops the build)",
             Verdict::UpstreamChanged => "applies, but upstream changed what it replaces",
             Verdict::Refused => "stops the build: upstream changed what it expects",
             Verdict::Gone => "target or path gone",
@@ -221,7 +225,7 @@ impl Verdict {
 
     /// Whether someone must decide before the base may follow upstream.
     pub fn is_conflict(self) -> bool {
-        self >= Verdict::UpstreamChanged
+        self >= Verdict::Overtaken
     }
 }
 
@@ -328,7 +332,7 @@ fn push_reason(out: &mut String, patch: &PatchUpdate, folder: &str) {
     let (title, text) = match patch.verdict {
         Verdict::UpstreamChanged | Verdict::Refused => ("why", &patch.why),
         Verdict::Gone | Verdict::Broken => ("does", &patch.summary),
-        Verdict::Applies | Verdict::AlreadyUpstream => return,
+        Verdict::Applies | Verdict::AlreadyUpstream | Verdict::Overtaken => return,
     };
     let lines: Vec<&str> = text.trim_end().lines().collect();
     // A line more is shown before saying so would take one.

@@ -205,7 +205,7 @@ impl Both<'_> {
         if why.code == Code::PathMissing
             && let Some(message) = self.upstream_did_so(index, operation, &near)
         {
-            return OperationUpdate { verdict: Verdict::AlreadyUpstream, message: message.to_owned(), ..told };
+            return OperationUpdate { verdict: Verdict::Overtaken, message: message.to_owned(), ..told };
         }
         let notes = hints(near, why);
         OperationUpdate { verdict: Verdict::Gone, message: why.message.clone(), base, notes, ..told }

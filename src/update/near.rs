@@ -34,14 +34,42 @@ pub(super) fn targets(
     was: &[usize],
     target: &Target,
 ) -> Vec<String> {
-    let [kept, left_out] = new;
-    let before: Vec<&Resource> = old.0.iter().filter(|r| files.contains(&r.file)).collect();
+    let mut found = successors(old, new, files, was);
+    if found.is_empty() {
+        let after = upstreams(new, files);
+        let near = target.nearest(after.iter().map(|r| (&r.identity, &*r.original)), MAX_NEAR);
+        found.extend(near.iter().filter_map(|n| after.get(n.index)));
+    }
+    let [_, left_out] = new;
+    let is_left_out = |r: &Resource| left_out.0.iter().any(|out| std::ptr::eq(out, r));
+    let told = found.into_iter().map(|r| match (named(&r.identity), is_left_out(r)) {
+        (name, true) => format!("There is {name}, which the base's `keep` leaves out."),
+        (name, false) => format!("There is {name}."),
+    });
+    let mut seen = HashSet::new();
+    told.filter(|sentence| seen.insert(sentence.clone())).take(MAX_NEAR).collect()
+}
+
+/// The documents that the new side has in some files.
+fn upstreams<'r>([kept, left_out]: [&'r Side; 2], files: &RangeInclusive<usize>) -> Vec<&'r Resource> {
     let both = kept.0.iter().filter(|r| !r.deleted).chain(&left_out.0);
-    let after: Vec<&Resource> = both.filter(|r| files.contains(&r.file)).collect();
+    both.filter(|r| files.contains(&r.file)).collect()
+}
+
+/// What may have come in the place of documents that upstream no longer has: what these are called now, then documents
+/// of their kind that are new, the most alike first.
+pub(super) fn successors<'r>(
+    old: &Side,
+    new: [&'r Side; 2],
+    files: &RangeInclusive<usize>,
+    was: &[usize],
+) -> Vec<&'r Resource> {
+    let after = upstreams(new, files);
+    let before: Vec<&Resource> = old.0.iter().filter(|r| files.contains(&r.file)).collect();
     let meant: Vec<&Resource> = was.iter().filter_map(|index| old.0.get(*index)).collect();
     let is_meant = |identity: &Identity| meant.iter().any(|r| r.identity == *identity);
     let pairs = diff::pair_documents(&documents(&before), &documents(&after), &[]);
-    let mut found: Vec<&Resource> = Vec::new();
+    let mut found: Vec<&'r Resource> = Vec::new();
     for (old, new) in &pairs {
         let (old, new) = (old.and_then(|i| before.get(i)), new.and_then(|i| after.get(i)));
         if let (Some(old), Some(new)) = (old, new)
@@ -51,20 +79,10 @@ pub(super) fn targets(
         }
     }
     let fresh = pairs.iter().filter(|(old, _)| old.is_none()).filter_map(|(_, new)| after.get((*new)?));
-    let mut fresh: Vec<(u64, &Resource)> = fresh.filter_map(|r| Some((shared(&meant, r)?, *r))).collect();
+    let mut fresh: Vec<(u64, &'r Resource)> = fresh.filter_map(|r| Some((shared(&meant, r)?, *r))).collect();
     fresh.sort_by_key(|(shared, _)| Reverse(*shared));
     found.extend(fresh.into_iter().map(|(_, r)| r));
-    if found.is_empty() {
-        let near = target.nearest(after.iter().map(|r| (&r.identity, &*r.original)), MAX_NEAR);
-        found.extend(near.iter().filter_map(|n| after.get(n.index)));
-    }
-    let is_left_out = |r: &Resource| left_out.0.iter().any(|out| std::ptr::eq(out, r));
-    let told = found.into_iter().map(|r| match (named(&r.identity), is_left_out(r)) {
-        (name, true) => format!("There is {name}, which the base's `keep` leaves out."),
-        (name, false) => format!("There is {name}."),
-    });
-    let mut seen = HashSet::new();
-    told.filter(|sentence| seen.insert(sentence.clone())).take(MAX_NEAR).collect()
+    found
 }
 
 /// How much a resource shares with the one of its kind, among some, that it shares most with.

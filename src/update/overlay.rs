@@ -7,6 +7,7 @@ use super::File;
 use super::judge;
 use super::near;
 use super::sides::{Resource, Side};
+use super::upstream::named;
 use crate::config::Findings;
 use crate::diag::Source;
 use crate::diff;
@@ -17,6 +18,10 @@ use crate::patch::Patch;
 use crate::patch::lower::Site;
 use crate::patch::model::{Change, Effect};
 use crate::report::update::{OperationUpdate, OverlayUpdate, PatchUpdate, Verdict};
+use crate::resource::{Identity, Target};
+
+/// How many documents that a target means are listed.
+const MAX_LISTED: usize = 5;
 
 /// The verdicts on the overlay's own patches; those of lower overlays are carried out and told with their own overlay.
 /// `sources` are the files of the plan that have new documents, with their numbers among `files`.
@@ -193,12 +198,46 @@ impl Sides {
         }
         if !now.is_empty() {
             let message = format!("the target means {} documents upstream now, and says {wanted}", now.len());
-            return OperationUpdate { verdict: Verdict::UpstreamChanged, message, ..told };
+            let notes = self.telling_apart(&change.target, was, now);
+            return OperationUpdate { verdict: Verdict::Refused, message, notes, ..told };
+        }
+        let new = [&self.new, &self.left_out];
+        if matches!(change.effect, Effect::Delete) && near::successors(&self.old, new, files, was).is_empty() {
+            let message = "upstream took the document out too; take the deletion out of the patch";
+            return OperationUpdate { verdict: Verdict::Overtaken, message: message.to_owned(), ..told };
         }
         let message = "upstream has no document that the target means".to_owned();
-        let near = near::targets(&self.old, [&self.new, &self.left_out], files, was, &change.target);
+        let near = near::targets(&self.old, new, files, was, &change.target);
         OperationUpdate { verdict: Verdict::Gone, message, notes: near, ..told }
     }
+
+    /// What the target means now, and what would make it mean the one document that it meant.
+    fn telling_apart(&self, target: &Target, was: &[usize], now: &[usize]) -> Vec<String> {
+        let now: Vec<&Identity> = now.iter().filter_map(|index| self.new.0.get(*index)).map(|r| &r.identity).collect();
+        let listed = now.iter().take(MAX_LISTED).map(|identity| format!("It means {}.", named(identity)));
+        let was = match was {
+            [index] => self.old.0.get(*index).map(|r| &r.identity),
+            _ => None,
+        };
+        listed.chain(was.and_then(|was| advice(target, was, &now))).collect()
+    }
+}
+
+/// A field of an identity.
+type Field = fn(&Identity) -> &str;
+
+/// The field that tells the document that a target meant from the others that it means now.
+fn advice(target: &Target, was: &Identity, now: &[&Identity]) -> Option<String> {
+    let fields: [(&str, bool, Field); 3] = [
+        ("namespace", target.namespace.is_some(), |identity| &identity.namespace),
+        ("name", target.name.is_some(), |identity| &identity.name),
+        ("kind", target.kind.is_some(), |identity| &identity.kind),
+    ];
+    let alike = |of: Field| now.iter().filter(|other| of(other) == of(was)).count();
+    let (field, is_asked, of) = fields.into_iter().find(|(.., of)| alike(*of) == 1)?;
+    let value = if of(was).is_empty() { "''" } else { of(was) };
+    let verb = if is_asked { "Write" } else { "Add" };
+    Some(format!("{verb} `{field}: {value}` in the target to mean {was} alone."))
 }
 
 fn documents<'s>(side: &'s Side, indices: &[usize]) -> Vec<diff::Document<'s>> {

@@ -173,7 +173,7 @@ fn what_upstream_has_by_now_can_be_dropped() {
 fn what_upstream_took_out_too_can_be_dropped() {
     let remove = on_agent("      - {op: remove, path: /spec/template/spec/hostNetwork}\n");
     let (verdict, message, _) = verdict(&remove, &with("      hostNetwork: true\n", ""));
-    assert_eq!(verdict, Verdict::AlreadyUpstream);
+    assert_eq!(verdict, Verdict::Overtaken);
     assert_eq!(message, "upstream took it out too; take it out of the patch, which cannot be built with it");
 }
 
@@ -218,7 +218,7 @@ fn an_item_that_the_differ_calls_renamed_is_the_candidate_of_every_operation_on_
     }
     let gone = mounts("{name: other, mountPath: /other}");
     let remove = on_agent(&format!("      - {{op: remove, path: '{list}/[name=bin]'}}\n"));
-    assert_eq!(verdict_from(&base, &remove, &gone).0, Verdict::AlreadyUpstream);
+    assert_eq!(verdict_from(&base, &remove, &gone).0, Verdict::Overtaken);
     // By its other key it is the same item as well.
     let by_path = remove.replace("[name=bin]", "[mountPath=/opt/bin]");
     let (verdict, _, notes) = verdict_from(&base, &by_path, &mounts("{name: bin, mountPath: /opt/cni}"));
@@ -233,7 +233,7 @@ fn an_argument_of_the_same_flag_is_the_candidate_of_one_that_is_to_be_removed() 
     let (is, _, notes) = verdict(&remove, &with("--port=53", "--port=54"));
     assert_eq!(is, Verdict::Gone);
     assert!(notes.starts_with(&format!("It may be at {args}/[=--port=54] now.")), "{notes}");
-    assert_eq!(verdict(&remove, &with("--port=53", "--quiet")).0, Verdict::AlreadyUpstream);
+    assert_eq!(verdict(&remove, &with("--port=53", "--quiet")).0, Verdict::Overtaken);
 }
 
 #[test]
@@ -383,9 +383,38 @@ fn a_target_that_means_more_documents_than_it_says_is_a_conflict() {
     let glob = pin("[name=agent]").replace("name: agent", "name: 'agent*'");
     let daemon = &UPSTREAM[UPSTREAM.find("---").unwrap()..];
     let two = format!("{UPSTREAM}{}", daemon.replace("name: agent, ", "name: agent-edge, "));
-    let (verdict, message, _) = verdict(&glob, &two);
-    assert_eq!(verdict, Verdict::UpstreamChanged);
+    let (is, message, notes) = verdict(&glob, &two);
+    assert_eq!(is, Verdict::Refused);
     assert_eq!(message, "the target means 2 documents upstream now, and says exactly 1");
+    assert_eq!(
+        notes,
+        "It means DaemonSet.apps/net/agent (apps/v1). It means DaemonSet.apps/net/agent-edge (apps/v1). \
+         Write `name: agent` in the target to mean DaemonSet.apps/net/agent alone."
+    );
+    let elsewhere = format!("{UPSTREAM}{}", daemon.replace("namespace: net", "namespace: edge"));
+    let (is, _, notes) = verdict(&pin("[name=agent]"), &elsewhere);
+    assert_eq!(is, Verdict::Refused);
+    let advice = "Add `namespace: net` in the target to mean DaemonSet.apps/net/agent alone.";
+    assert!(notes.ends_with(advice), "{notes}");
+}
+
+#[test]
+fn a_document_that_is_to_be_deleted_and_that_upstream_took_out_too_can_be_dropped_and_one_renamed_cannot() {
+    let delete = "changes:\n  - target: {kind: ConfigMap, name: settings}\n    delete: true\n";
+    let gone = &UPSTREAM[UPSTREAM.find("---\n").unwrap() + 4..];
+    let (is, message, _) = verdict(delete, gone);
+    assert_eq!(is, Verdict::Overtaken);
+    assert_eq!(message, "upstream took the document out too; take the deletion out of the patch");
+    assert_eq!(verdict(delete, &with("name: settings", "name: options")).0, Verdict::Gone);
+}
+
+#[test]
+fn what_can_be_dropped_but_stops_the_build_till_then_is_a_conflict() {
+    assert!(Verdict::Overtaken.is_conflict());
+    assert!(!Verdict::AlreadyUpstream.is_conflict());
+    let project = project("", &[&on_agent("      - {op: remove, path: /spec/template/spec/hostNetwork}\n")]);
+    let update = looked(&project, &with("      hostNetwork: true\n", ""), None).unwrap();
+    assert_eq!(update.conflicts(), 1);
 }
 
 #[test]
@@ -506,11 +535,11 @@ fn an_item_selected_by_its_text_that_upstream_replaced_or_took_out_too_can_be_dr
     let args = "/spec/template/spec/containers/[name=agent]/args/[=--verbose]";
     let replace = on_agent(&format!("      - {{op: replace, path: '{args}', value: '--verbose=true'}}\n"));
     let (is, message, notes) = verdict(&replace, &with("--verbose,", "--verbose=true,"));
-    assert_eq!((is, notes.as_str()), (Verdict::AlreadyUpstream, ""));
+    assert_eq!((is, notes.as_str()), (Verdict::Overtaken, ""));
     assert_eq!(message, "upstream replaced it by the same; take it out of the patch, which cannot be built with it");
     assert_eq!(verdict(&replace, &with("--verbose,", "--verbose=1,")).0, Verdict::Gone);
     let remove = on_agent(&format!("      - {{op: remove, path: '{args}'}}\n"));
-    assert_eq!(verdict(&remove, &with("--verbose,", "--verbosity,")).0, Verdict::AlreadyUpstream);
+    assert_eq!(verdict(&remove, &with("--verbose,", "--verbosity,")).0, Verdict::Overtaken);
 }
 
 #[test]
