@@ -12,6 +12,21 @@ use crate::yaml::tree::{NodeId, Style};
 /// of a block scalar, behind the key or on the dash line of a block collection. An empty comment takes away the one
 /// that is there. `None` where nothing is to be done.
 pub(super) fn set(source: &Source<'_>, path: &[String], comment: &str) -> Result<Option<Edited>, EditError> {
+    let (at, edit) = plan(source, path, comment)?;
+    let Some(edit) = edit else { return Ok(None) };
+    let after = Source::read(apply_edits(&source.text, std::slice::from_ref(&edit))).ok();
+    match after.filter(|after| after.value == source.value && stands(after, path, comment)) {
+        Some(after) => Ok(Some(Edited { edits: vec![edit], after })),
+        None => Err(refused("the line ends within a text", at)),
+    }
+}
+
+/// The edit that sets a comment, if one is needed, and a place on its line.
+pub(super) fn plan(
+    source: &Source<'_>,
+    path: &[String],
+    comment: &str,
+) -> Result<(usize, Option<TextEdit>), EditError> {
     let comment = comment.trim();
     let Ok(Way::Clear(Spot { there: Some((node, place)), .. })) = walk(source, path) else {
         return Err(refused("an alias or a merge writes the value", 0));
@@ -27,31 +42,29 @@ pub(super) fn set(source: &Source<'_>, path: &[String], comment: &str) -> Result
     }
     let there = source.comment_behind(at);
     let edit = match (there, comment.is_empty()) {
-        (None, true) => return Ok(None),
-        (Some(there), true) => TextEdit { range: there, text: String::new() },
+        (None, true) => None,
+        (Some(there), true) => Some(TextEdit { range: there, text: String::new() }),
         (Some(there), false) => {
             let start = there.start + source.slice(there.clone()).find('#').unwrap_or(0);
-            TextEdit { range: start..there.end, text: format!("# {comment}") }
+            Some(TextEdit { range: start..there.end, text: format!("# {comment}") })
         }
         (None, false) => {
             let end = at + source.lines().after(at).trim_end_matches([' ', '\t']).len();
-            TextEdit { range: end..source.lines().end(at), text: format!(" # {comment}") }
+            Some(TextEdit { range: end..source.lines().end(at), text: format!(" # {comment}") })
         }
     };
-    match read_back(source, path, comment, &edit) {
-        Some(after) => Ok(Some(Edited { edits: vec![edit], after })),
-        None => Err(refused("the line ends within a text", at)),
-    }
+    Ok((at, edit))
 }
 
-/// The document with the edit made, if that leaves the value alone and the comment is one.
-fn read_back(source: &Source<'_>, path: &[String], comment: &str, edit: &TextEdit) -> Option<Source<'static>> {
-    let after = Source::read(apply_edits(&source.text, std::slice::from_ref(edit))).ok()?;
-    let Ok(Way::Clear(Spot { there: Some((node, place)), .. })) = walk(&after, path) else { return None };
-    let there = line_of(&after, node, place).and_then(|at| after.comment_behind(at));
-    let text = there.map_or("", |there| after.slice(there)).trim_start();
-    let wanted = if comment.is_empty() { String::new() } else { format!("# {comment}") };
-    (after.value == source.value && text == wanted).then_some(after)
+/// Whether the line that writes the value at a path has the comment, or none where it is empty.
+pub(super) fn stands(source: &Source<'_>, path: &[String], comment: &str) -> bool {
+    let Ok(Way::Clear(Spot { there: Some((node, place)), .. })) = walk(source, path) else { return false };
+    let there = line_of(source, node, place).and_then(|at| source.comment_behind(at));
+    let text = there.map_or("", |there| source.slice(there)).trim_start();
+    match comment.trim() {
+        "" => text.is_empty(),
+        comment => text.strip_prefix("# ") == Some(comment),
+    }
 }
 
 fn refused(reason: &'static str, offset: usize) -> EditError {

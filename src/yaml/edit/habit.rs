@@ -10,15 +10,23 @@ const STEPS: std::ops::RangeInclusive<usize> = 1..=9;
 /// The layout of a document: that of its first mapping below a key, and of its first sequence below one. Where there is
 /// none, two columns, and dashes indented.
 pub(super) fn layout(source: &Source<'_>) -> Layout {
+    layout_without(source, &[])
+}
+
+/// The layout of a document, were some of its nodes not there.
+pub(super) fn layout_without(source: &Source<'_>, gone: &[NodeId]) -> Layout {
     let (mut step, mut indent_lists) = (None, None);
     let mut pending: Vec<NodeId> = source.tree.root().into_iter().collect();
     while let Some(id) = pending.pop().filter(|_| step.is_none() || indent_lists.is_none()) {
+        if gone.contains(&id) {
+            continue;
+        }
         match &source.node(id).kind {
             Kind::Sequence { flow: false, items } => pending.extend(items.iter().rev().map(|item| item.node)),
             Kind::Mapping { flow: false, entries } => {
                 for entry in entries {
                     let value = source.node(entry.value);
-                    if !value.is_block_collection() {
+                    if !value.is_block_collection() || gone.contains(&entry.value) {
                         continue;
                     }
                     let key = source.lines().column(source.entry(entry).start);

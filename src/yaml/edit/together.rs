@@ -10,12 +10,12 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::attempt::Attempt;
-use super::place::{Way, walk};
+use super::place::{Spot, Way, walk};
 use super::source::Source;
-use super::{EditError, Edited, habit, outcome};
+use super::{EditError, Edited, comment, habit, outcome};
 use crate::change::{Action, Change, New, TextEdit, apply_edits, pointer};
 use crate::yaml::load;
-use crate::yaml::tree::Kind;
+use crate::yaml::tree::{Kind, NodeId};
 
 /// A change that was not made: its number, and why.
 pub type Failed = (usize, EditError);
@@ -51,21 +51,27 @@ impl Source<'_> {
 }
 
 /// Changes that are made together.
-struct Together<'s, 't> {
+struct Together<'s, 't, 'c> {
     source: &'s Source<'t>,
     /// The value after them.
     expected: Value,
     edits: Vec<TextEdit>,
     count: usize,
-    /// The places that are changed, and the ones that they lie in.
+    /// The comments that they set, and where.
+    comments: Vec<(&'c [String], &'c str)>,
+    /// The collections that they take out.
+    gone: Vec<NodeId>,
+    /// The places that are changed, lists whose items move among them, and the places that these lie in.
     changed: HashSet<String>,
     around: HashSet<String>,
 }
 
-impl<'s, 't> Together<'s, 't> {
-    /// As many of the changes, from the first on, as do not mind one another; at least two.
-    fn new(source: &'s Source<'t>, changes: &[Change<'_>]) -> Option<Self> {
-        if changes.len() < 2 || is_shared(source) {
+impl<'s, 't, 'c> Together<'s, 't, 'c> {
+    /// As many of the changes, from the first on, as do not mind one another; at least two, or one that costs two readings
+    /// on its own.
+    fn new(source: &'s Source<'t>, changes: &'c [Change<'c>]) -> Option<Self> {
+        let has_comment = |change: &Change<'_>| comment_of(change).is_some();
+        if (changes.len() < 2 && !changes.iter().any(has_comment)) || is_shared(source) {
             return None;
         }
         let mut together = Together {
@@ -73,6 +79,8 @@ impl<'s, 't> Together<'s, 't> {
             expected: source.value.clone(),
             edits: Vec::new(),
             count: 0,
+            comments: Vec::new(),
+            gone: Vec::new(),
             changed: HashSet::new(),
             around: HashSet::new(),
         };
@@ -82,52 +90,65 @@ impl<'s, 't> Together<'s, 't> {
             }
             together.count += 1;
         }
-        (together.count > 1).then_some(together)
+        (together.count > 1 || !together.comments.is_empty()).then_some(together)
     }
 
     /// Plans one more change; `None` where it has to wait for those before it.
-    fn take(&mut self, change: &Change<'_>) -> Option<()> {
-        let (here, parents) = self.place(change)?;
-        if !self.is_there_already(change) {
-            let Way::Clear(spot) = walk(self.source, change.path).ok()? else { return None };
+    fn take(&mut self, change: &'c Change<'c>) -> Option<()> {
+        let there = self.source.value.pointer(&pointer(change.path));
+        let (here, parents) = self.place(change, there)?;
+        let Way::Clear(spot) = walk(self.source, change.path).ok()? else { return None };
+        self.lays_out_alike(change, &spot)?;
+        let comment = match comment_of(change) {
+            Some(comment) if stays_on_its_line(there, change) => Some(comment),
+            Some(_) => return None,
+            None => None,
+        };
+        if !is_there_already(self.source, change, &spot) {
             let edits = Attempt::of(change, &spot).into_iter().find_map(|way| way.edits(self.source, change, &spot))?;
             outcome::make(&mut self.expected, change).ok()?;
             self.edits.extend(edits);
+        }
+        if let Some(comment) = comment {
+            self.edits.extend(comment::plan(self.source, change.path, comment).ok()?.1);
+            self.comments.push((change.path, comment));
         }
         self.changed.insert(here);
         self.around.extend(parents);
         Some(())
     }
 
-    /// The pointers of a place and of what it lies in, if no other change is about them.
-    fn place(&self, change: &Change<'_>) -> Option<(String, Vec<String>)> {
+    /// The pointers of a place and of what it lies in, if no other change is about them. Where the items of a list move, the
+    /// place is the list.
+    fn place(&self, change: &Change<'_>, there: Option<&Value>) -> Option<(String, Vec<String>)> {
         let (_, parent) = change.path.split_last()?;
         let in_list = self.source.value.pointer(&pointer(parent))?.is_array();
         let moves_others = match change.action {
-            Action::Add(New { comment: Some(_), .. }) | Action::Replace(New { comment: Some(_), .. }) => return None,
-            Action::Add(_) => in_list && self.source.value.pointer(&pointer(change.path)).is_some(),
+            Action::Add(_) => in_list && there.is_some(),
             Action::Replace(_) => false,
             Action::Remove => in_list,
         };
-        let parents: Vec<String> = (0..change.path.len()).filter_map(|n| change.path.get(..n)).map(pointer).collect();
-        let here = pointer(change.path);
-        // New collections are laid out as the first ones of the document, and this may be one of those.
-        let is_collection = |value: &Value| value.is_array() || value.is_object();
-        if self.source.value.pointer(&here).is_some_and(is_collection) {
-            return None;
-        }
+        let path = if moves_others { parent } else { change.path };
+        let parents: Vec<String> = (0..path.len()).filter_map(|n| path.get(..n)).map(pointer).collect();
+        let here = pointer(path);
         let minds = self.changed.contains(&here)
             || self.around.contains(&here)
             || parents.iter().any(|parent| self.changed.contains(parent));
-        (!moves_others && !minds).then_some((here, parents))
+        (!minds).then_some((here, parents))
     }
 
-    fn is_there_already(&self, change: &Change<'_>) -> bool {
+    /// New collections are laid out as the first ones of the document: whether those stay. A collection that another comes for
+    /// may be one of them.
+    fn lays_out_alike(&mut self, change: &Change<'_>, spot: &Spot) -> Option<()> {
+        let Some((node, _)) = spot.there else { return Some(()) };
+        let is_collection = !matches!(self.source.node(node).kind, Kind::Scalar { .. });
         match change.action {
-            Action::Add(new) | Action::Replace(new) => {
-                self.source.value.pointer(&pointer(change.path)) == Some(new.value)
+            Action::Add(_) if spot.home.is_some_and(|home| is_list(self.source, home.node)) => Some(()),
+            Action::Remove if is_collection => {
+                self.gone.push(node);
+                (habit::layout_without(self.source, &self.gone) == habit::layout(self.source)).then_some(())
             }
-            Action::Remove => false,
+            _ => (!is_collection).then_some(()),
         }
     }
 
@@ -144,8 +165,42 @@ impl<'s, 't> Together<'s, 't> {
         let after = Source::read(apply_edits(&self.source.text, &self.edits)).ok()?;
         // What was made before may be the first now, and the rest be laid out like it.
         let alike = habit::layout(self.source) == habit::layout(&after);
-        (alike && after.value == self.expected).then_some((self.count, after))
+        let commented = self.comments.iter().all(|(path, comment)| comment::stands(&after, path, comment));
+        (alike && commented && after.value == self.expected).then_some((self.count, after))
     }
+}
+
+fn comment_of<'c>(change: &Change<'c>) -> Option<&'c str> {
+    match change.action {
+        Action::Add(new) | Action::Replace(new) => new.comment,
+        Action::Remove => None,
+    }
+}
+
+/// Whether a value comes for another as a part of one line, so that the comment behind it can be set on the text as it is.
+fn stays_on_its_line(there: Option<&Value>, change: &Change<'_>) -> bool {
+    let is_word = |value: &Value| match value {
+        Value::Array(_) | Value::Object(_) => false,
+        Value::String(text) => !text.contains('\n'),
+        _ => true,
+    };
+    match change.action {
+        Action::Replace(New { value, .. }) => there.is_some_and(is_word) && is_word(value),
+        Action::Add(_) | Action::Remove => false,
+    }
+}
+
+/// Whether what a change writes is what stands there. An item that is added to a list comes besides.
+fn is_there_already(source: &Source<'_>, change: &Change<'_>, spot: &Spot) -> bool {
+    match change.action {
+        Action::Add(_) if spot.home.is_some_and(|home| is_list(source, home.node)) => false,
+        Action::Add(new) | Action::Replace(new) => source.value.pointer(&pointer(change.path)) == Some(new.value),
+        Action::Remove => false,
+    }
+}
+
+fn is_list(source: &Source<'_>, node: NodeId) -> bool {
+    matches!(source.node(node).kind, Kind::Sequence { .. })
 }
 
 /// Whether places of the document are shared: by aliases, by merges, or by a key that stands twice.
@@ -202,6 +257,26 @@ mod tests {
     }
 
     #[test]
+    fn comments_and_lists_whose_items_move_need_no_reading_of_their_own() {
+        let (value, comment) = (json!("new"), Some("why"));
+        let new = New { value: &value, spelled: None, comment: None };
+        let paths = ["/a", "/b/d", "/l/1", "/f/h/0"].map(path);
+        let changes = [
+            Change { action: Action::Replace(New { comment, ..new }), path: &paths[0] },
+            Change { action: Action::Replace(New { comment, ..new }), path: &paths[1] },
+            Change { action: Action::Add(new), path: &paths[2] },
+            Change { action: Action::Remove, path: &paths[3] },
+        ];
+        let source = Source::read(TEXT).unwrap();
+        let (count, after) = Together::new(&source, &changes).unwrap().made().unwrap();
+        assert_eq!(count, changes.len());
+        assert_eq!(Ok(after.text.as_ref()), one_by_one(TEXT, &changes).as_deref());
+        assert!(
+            after.text.starts_with("a: new # why\nb:\n  c: x\n  # of d\n  d: 'new' # why\nl:\n- p\n- new\n- q: 1\n")
+        );
+    }
+
+    #[test]
     fn a_change_that_fails_is_named() {
         let value = json!(1);
         let new = New { value: &value, spelled: None, comment: None };
@@ -227,7 +302,7 @@ mod tests {
 
         #[test]
         fn together_is_one_after_the_other(
-            picked in prop::collection::vec((0usize..3, 0usize..18, 0usize..6), 1..9),
+            picked in prop::collection::vec((0usize..3, 0usize..20, 0usize..6), 1..9),
             shared in 0usize..4,
         ) {
             let text = match shared {
@@ -237,7 +312,7 @@ mod tests {
             };
             let places = [
                 "/a", "/b", "/b/c", "/b/d", "/b/e", "/b/f", "/l", "/l/0", "/l/1", "/l/1/q", "/l/1/r/x", "/l/2", "/f/g",
-                "/f/h/1", "/f/k", "/t", "/n", "/s/u",
+                "/f/h/1", "/f/k", "/t", "/n", "/s/u", "/l/-", "/f/h/0",
             ];
             let values = [json!("v"), json!(2), json!({"m": [1]}), json!([]), json!("two\nlines\n"), json!(null)];
             let paths: Vec<Vec<String>> = picked.iter().map(|(_, place, _)| path(places[*place])).collect();
@@ -245,7 +320,7 @@ mod tests {
                 .iter()
                 .zip(&paths)
                 .map(|((action, _, value), path)| {
-                    let new = New { value: &values[*value], spelled: None, comment: (*value == 1).then_some("why") };
+                    let new = New { value: &values[*value], spelled: None, comment: (*value < 2).then_some("why") };
                     let action = [Action::Add(new), Action::Replace(new), Action::Remove][*action];
                     Change { action, path }
                 })
