@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::text::Text;
+use super::text::Road;
 use crate::change::pointer;
 use crate::diag::{Code, Diagnostic, Place};
 use crate::layer::cut::Read;
@@ -44,8 +44,8 @@ struct Document<'p> {
 /// The two states of a document, which the two roads of a build lead along.
 #[derive(Clone, Debug)]
 pub(super) struct State {
-    /// The text, as edited so far, and read again after the last edit.
-    pub(super) text: Text,
+    /// The text, and the steps that are still to be made on it.
+    pub(super) road: Road,
     /// The value, as patched so far.
     pub(super) value: Arc<Value>,
 }
@@ -194,6 +194,16 @@ impl<'p> Documents<'p> {
         }
     }
 
+    /// Makes on the text of every document what is still to be made there, of those too that were taken out.
+    pub(super) fn settle(&mut self) -> Result<(), Box<Diagnostic>> {
+        for document in &mut self.list {
+            let Some(state) = &mut document.state else { continue };
+            let name = document.planned.identity.as_ref().map(ToString::to_string).unwrap_or_default();
+            state.road.settle(&name)?;
+        }
+        Ok(())
+    }
+
     /// Takes a whole document out.
     pub(super) fn delete_document(&mut self, resource: Resource, patch: &str) {
         if let Some(document) = self.list.get_mut(resource.document) {
@@ -237,7 +247,8 @@ impl<'p> Documents<'p> {
                     (planned, whole.get(..before).unwrap_or(""), None)
                 }
                 (None, Some(state)) if document.edited => {
-                    (planned, state.text.text(), Some(written(state.text.tree())))
+                    let text = state.road.text();
+                    (planned, text.text(), Some(written(text.tree())))
                 }
                 _ => (planned, whole, planned.identity.clone()),
             }
@@ -326,16 +337,18 @@ impl<'p> Documents<'p> {
             return Err(Box::new(Diagnostic::new(Code::Internal, "a document is asked for that is not there")));
         };
         let Planned { identity, .. } = document.planned;
-        self.plan.read(document.planned).map(|Read { text, value }| State { text, value }).map_err(|error| {
-            let mut finding = Diagnostic::new(Code::Syntax, "a document of the base cannot be read");
-            if let Some(place) = self.plan.place(document.planned, error.at.clone()) {
-                finding = finding.at(place, error.to_string());
-            }
-            if let Some(identity) = identity {
-                finding = finding.resource(identity.to_string());
-            }
-            Box::new(finding)
-        })
+        self.plan.read(document.planned).map(|Read { text, value }| State { road: Road::at(text), value }).map_err(
+            |error| {
+                let mut finding = Diagnostic::new(Code::Syntax, "a document of the base cannot be read");
+                if let Some(place) = self.plan.place(document.planned, error.at.clone()) {
+                    finding = finding.at(place, error.to_string());
+                }
+                if let Some(identity) = identity {
+                    finding = finding.resource(identity.to_string());
+                }
+                Box::new(finding)
+            },
+        )
     }
 }
 

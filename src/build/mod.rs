@@ -33,6 +33,7 @@ use crate::resource::Identity;
 use crate::resource::identity::Part;
 use crate::resource::target::{Miss, Near};
 use documents::{Documents, Resource, State};
+use text::Road;
 
 /// How many documents a message about a target lists.
 const MAX_LISTED: usize = 5;
@@ -71,23 +72,33 @@ pub fn build_where(
     no_match: NoMatch,
     findings: &mut Findings,
 ) -> Option<Built> {
-    let documents = Documents::new(plan);
-    let mut builder = Builder { documents, plan, image_paths, no_match, findings, failed: false };
-    for scoped in &plan.patches {
-        builder.patch(scoped);
+    let told = findings.has_errors();
+    let start = |pace| Builder {
+        documents: Documents::new(plan),
+        plan,
+        image_paths,
+        no_match,
+        pace,
+        told,
+        findings: Findings::new(),
+        failed: false,
+    };
+    let mut builder = start(Pace::Together);
+    if builder.carry_out().is_err() {
+        builder = start(Pace::EachChange);
+        if let Err(finding) = builder.carry_out() {
+            builder.fail(*finding);
+        }
     }
-    builder.meet();
-    if !builder.documents.any_left() {
-        builder.nothing_left(plan);
-    }
-    builder.duplicates();
-    if builder.failed {
+    let Builder { documents: built, failed, findings: found, .. } = builder;
+    findings.append(found);
+    if failed {
         return None;
     }
     let mut out = Joined::default();
     out.text.reserve(plan.files.iter().map(|f| f.text.len()).sum::<usize>() + 1024);
     let (mut starts, mut documents) = (Vec::new(), Vec::new());
-    for (document, text, identity) in builder.documents.texts() {
+    for (document, text, identity) in built.texts() {
         starts.push((out.push(document, text), document));
         documents.extend(identity.map(|identity| (identity, out.last.clone())));
     }
@@ -103,16 +114,44 @@ pub fn build_where(
     None
 }
 
-struct Builder<'p, 'f> {
+/// When steps are made on the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pace {
+    /// Together with all others of their document, once its text is needed.
+    Together,
+    /// After the change that they are of, so that a patch of which one cannot be written fails whole, and alone.
+    EachChange,
+}
+
+struct Builder<'p> {
     documents: Documents<'p>,
     plan: &'p Plan,
     image_paths: &'p [Vec<String>],
     no_match: NoMatch,
-    findings: &'f mut Findings,
+    pace: Pace,
+    /// Whether errors were told before.
+    told: bool,
+    findings: Findings,
     failed: bool,
 }
 
-impl Builder<'_, '_> {
+impl Builder<'_> {
+    /// Carries a plan out. `Err` where a step cannot be written that was made together with others: which patches fail is
+    /// known only at the other pace.
+    fn carry_out(&mut self) -> Result<(), Box<Diagnostic>> {
+        let plan = self.plan;
+        for scoped in &plan.patches {
+            self.patch(scoped)?;
+        }
+        self.documents.settle()?;
+        self.meet();
+        if !self.documents.any_left() {
+            self.nothing_left(plan);
+        }
+        self.duplicates();
+        Ok(())
+    }
+
     fn fail(&mut self, finding: Diagnostic) {
         self.failed = true;
         self.findings.add(finding);
@@ -122,17 +161,20 @@ impl Builder<'_, '_> {
     fn nothing_left(&mut self, plan: &Plan) {
         if plan.documents.iter().any(|d| d.identity.is_some()) {
             self.fail(result_empty(plan));
-        } else if !self.findings.has_errors() {
+        } else if !self.told && !self.findings.has_errors() {
             let help = "Check what the overlay stands on: an empty result makes a GitOps tool delete what it manages.";
             self.fail(Diagnostic::new(Code::ResultEmpty, "there is no document to build from").help(help));
         }
     }
 
-    /// Applies a patch whole or not at all.
-    fn patch(&mut self, scoped: &Scoped) {
+    /// Applies a patch whole or not at all. `Err` as for [`Builder::carry_out`].
+    fn patch(&mut self, scoped: &Scoped) -> Result<(), Box<Diagnostic>> {
         let resources = match self.documents.resources(&scoped.scope) {
             Ok(resources) => resources,
-            Err(finding) => return self.fail(finding.patch(&scoped.patch.name.value)),
+            Err(finding) => {
+                self.fail(finding.patch(&scoped.patch.name.value));
+                return Ok(());
+            }
         };
         let before = self.documents.snapshot(&resources);
         for (number, change) in scoped.patch.changes.iter().enumerate() {
@@ -143,10 +185,15 @@ impl Builder<'_, '_> {
                 })
             });
             if let Err(finding) = done {
+                if self.pace == Pace::Together && finding.code == Code::EditRefused {
+                    return Err(finding);
+                }
                 self.documents.restore(before);
-                return self.fail(*finding);
+                self.fail(*finding);
+                return Ok(());
             }
         }
+        Ok(())
     }
 
     /// The resources that a change means, as many as it says.
@@ -175,7 +222,7 @@ impl Builder<'_, '_> {
         Err(Box::new(finding))
     }
 
-    fn change(&mut self, patch: &Patch, number: usize, hit: Resource) -> Result<(), Box<Diagnostic>> {
+    fn change(&mut self, patch: &Arc<Patch>, number: usize, hit: Resource) -> Result<(), Box<Diagnostic>> {
         let Some(change) = patch.changes.get(number) else { return Ok(()) };
         let name = patch.name.value.clone();
         let resource = self.documents.identity(hit).map(ToString::to_string).unwrap_or_default();
@@ -190,23 +237,24 @@ impl Builder<'_, '_> {
             return Ok(());
         }
         let site = Site { patch, change: number, resource: &resource };
-        let State { text, value } = self.documents.state(hit)?;
+        let State { mut road, value } = self.documents.state(hit)?;
         let part = value.pointer(&pointer(&prefix)).unwrap_or(&Value::Null);
         let (after, steps, already) = match site.text_within(part)? {
             None => {
                 let Run { value: after, steps, already } = site.run(part)?;
                 still_a_manifest(&site, part, &after, &steps)?;
-                let steps: Vec<Step> = steps.into_iter().map(|step| below(&prefix, step)).collect();
+                let steps: Arc<[Step]> = steps.into_iter().map(|step| below(&prefix, step)).collect();
                 images::check(&site, &value, &steps, self.image_paths)?;
-                let text = text::follow(&site, text, &steps)?;
-                (State { text, value: with_part(&value, &prefix, after) }, steps, already)
+                self.follow(&mut road, patch, &steps, &resource)?;
+                (State { road, value: with_part(&value, &prefix, after) }, steps, already)
             }
             Some(found) => {
                 let found = TextWithin { path: [prefix, found.path].concat(), ..found };
                 let place = |offset| self.documents.place_in_text(hit, &found, offset);
-                let inner = text::within(&site, text, &found, place)?;
+                road.settle(&resource)?;
+                let inner = text::within(&site, Arc::clone(road.text()), &found, place)?;
                 let value = with_part(&value, &found.path, inner.text.into());
-                (State { text: inner.outer, value }, inner.steps, inner.already)
+                (State { road: Road::at(inner.outer), value }, inner.steps.into(), inner.already)
             }
         };
         for origin in &already {
@@ -215,6 +263,18 @@ impl Builder<'_, '_> {
         }
         self.documents.set_state(hit, after, &steps);
         Ok(())
+    }
+
+    /// Leads the text along the steps of a change, now or later.
+    fn follow(
+        &self,
+        road: &mut Road,
+        patch: &Arc<Patch>,
+        steps: &Arc<[Step]>,
+        resource: &str,
+    ) -> Result<(), Box<Diagnostic>> {
+        road.go_on(patch, Arc::clone(steps));
+        if self.pace == Pace::EachChange { road.settle(resource) } else { Ok(()) }
     }
 
     /// The finding about a change of a resource, with the place in the base that it is about: as far as its path leads.
@@ -238,24 +298,24 @@ impl Builder<'_, '_> {
 
     fn delete_item(
         &mut self,
-        patch: &Patch,
+        patch: &Arc<Patch>,
         number: usize,
         hit: Resource,
         prefix: Vec<String>,
     ) -> Result<(), Box<Diagnostic>> {
         let resource = self.documents.identity(hit).map(ToString::to_string).unwrap_or_default();
-        let site = Site { patch, change: number, resource: &resource };
-        let State { text, value } = self.documents.state(hit)?;
+        let State { mut road, value } = self.documents.state(hit)?;
         let mut value = (*value).clone();
         let keyed = Path::of_keys(prefix.iter());
         let origin = Origin { patch: patch.name.value.clone(), change: number, operation: 0, keyed };
         let step = Step { action: Action::Remove, path: prefix, origin };
-        let text = text::follow(&site, text, std::slice::from_ref(&step))?;
+        let steps: Arc<[Step]> = Arc::new([step.clone()]);
+        self.follow(&mut road, patch, &steps, &resource)?;
         crate::patch::apply::apply(&mut value, &step).map_err(|error| {
             let message = format!("an item that is there cannot be removed: {error}");
             Box::new(Diagnostic::new(Code::Internal, message).patch(&patch.name.value).resource(&resource))
         })?;
-        self.documents.set_state(hit, State { text, value: Arc::new(value) }, &[step]);
+        self.documents.set_state(hit, State { road, value: Arc::new(value) }, &steps);
         Ok(())
     }
 
@@ -263,7 +323,7 @@ impl Builder<'_, '_> {
     fn meet(&mut self) {
         let mut apart = Vec::new();
         for (resource, state) in self.documents.edited() {
-            if *state.text.value() != *state.value {
+            if *state.road.text().value() != *state.value {
                 let name = self.documents.identity(resource).map(ToString::to_string).unwrap_or_default();
                 apart.push(
                     Diagnostic::new(Code::Internal, "the edited text is not what the operations make of the value")

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::change::{Action, Change, New, TextEdit, apply_edits};
 use crate::diag::{Code, Diagnostic, Place};
 use crate::embedded::{self, Language};
+use crate::patch::Patch;
 use crate::patch::lower::{Run, Site, TextWithin};
 use crate::patch::step::{Origin, Step};
 use crate::yaml::edit::Source;
@@ -12,21 +13,70 @@ use crate::yaml::edit::Source;
 /// A document as its text says it.
 pub(super) type Text = Arc<Source<'static>>;
 
-/// A document's text after the steps.
-pub(super) fn follow(site: &Site<'_>, text: Text, steps: &[Step]) -> Result<Text, Box<Diagnostic>> {
-    if is_json(&text) {
-        return follow_in_json(site, text, steps);
+/// The text of a document on its way along the steps. Those that lie ahead are made together, once the text is needed, so that
+/// it is read as seldom as can be.
+#[derive(Clone, Debug)]
+pub(super) struct Road {
+    text: Text,
+    ahead: Vec<Leg>,
+}
+
+/// Steps of one patch.
+#[derive(Clone, Debug)]
+struct Leg {
+    patch: Arc<Patch>,
+    steps: Arc<[Step]>,
+}
+
+impl Road {
+    /// A text that has all its steps behind it.
+    pub(super) fn at(text: Text) -> Road {
+        Road { text, ahead: Vec::new() }
     }
-    let changes: Vec<Change<'_>> = steps.iter().map(|step| readable(step.as_change(site.patch))).collect();
+
+    /// The text, with the steps made that do not lie ahead.
+    pub(super) fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// Puts the steps of a patch behind those that lie ahead.
+    pub(super) fn go_on(&mut self, patch: &Arc<Patch>, steps: Arc<[Step]>) {
+        if !steps.is_empty() {
+            self.ahead.push(Leg { patch: Arc::clone(patch), steps });
+        }
+    }
+
+    /// Makes all steps that lie ahead on the text of `resource`. Where one cannot be made, none is, and the finding is about
+    /// the patch that it is of.
+    pub(super) fn settle(&mut self, resource: &str) -> Result<(), Box<Diagnostic>> {
+        let ahead = std::mem::take(&mut self.ahead);
+        if !ahead.is_empty() {
+            self.text = follow(resource, Arc::clone(&self.text), &ahead)?;
+        }
+        Ok(())
+    }
+}
+
+/// A document's text after the steps.
+fn follow(resource: &str, text: Text, legs: &[Leg]) -> Result<Text, Box<Diagnostic>> {
+    let steps = || legs.iter().flat_map(|leg| leg.steps.iter().map(move |step| (&*leg.patch, step)));
+    if is_json(&text) {
+        return steps().try_fold(text, |text, (patch, step)| follow_in_json(resource, &text, patch, step));
+    }
+    let changes: Vec<Change<'_>> = steps().map(|(patch, step)| readable(step.as_change(patch))).collect();
     let edited = text.edited_by_all(&changes).map_err(|(number, error)| {
         let why = error.to_string();
-        let finding = match steps.get(number) {
-            Some(step) => refused(site, &step.origin, why),
-            None => Diagnostic::new(Code::EditRefused, why).patch(&site.patch.name.value).resource(site.resource),
+        let finding = match steps().nth(number) {
+            Some((patch, step)) => refused(&site(resource, patch, step), &step.origin, why),
+            None => Diagnostic::new(Code::EditRefused, why).resource(resource),
         };
         Box::new(finding.help(error.help()))
     })?;
     Ok(edited.map_or(text, Arc::new))
+}
+
+fn site<'a>(resource: &'a str, patch: &'a Patch, step: &Step) -> Site<'a> {
+    Site { patch, change: step.origin.change, resource }
 }
 
 /// The change, less the spelling of a whole document: in flow, a stream would begin with `{`, and kubectl would take it for
@@ -49,15 +99,15 @@ fn is_json(text: &Text) -> bool {
     text.text().starts_with('{') && embedded::read(Language::Json, text.text()).is_ok()
 }
 
-fn follow_in_json(site: &Site<'_>, mut text: Text, steps: &[Step]) -> Result<Text, Box<Diagnostic>> {
-    for step in steps {
-        let document = text.text();
-        let edited = embedded::edit(Language::Json, document, &readable(step.as_change(site.patch)))
-            .map_err(|error| error.to_string())
-            .and_then(|edits| Source::read(apply_edits(document, &edits)).map_err(|error| error.to_string()));
-        text = Arc::new(edited.map_err(|why| Box::new(refused(site, &step.origin, why).help(STAYS_JSON)))?);
+fn follow_in_json(resource: &str, text: &Text, patch: &Patch, step: &Step) -> Result<Text, Box<Diagnostic>> {
+    let document = text.text();
+    let edited = embedded::edit(Language::Json, document, &readable(step.as_change(patch)))
+        .map_err(|error| error.to_string())
+        .and_then(|edits| Source::read(apply_edits(document, &edits)).map_err(|error| error.to_string()));
+    match edited {
+        Ok(edited) => Ok(Arc::new(edited)),
+        Err(why) => Err(Box::new(refused(&site(resource, patch, step), &step.origin, why).help(STAYS_JSON))),
     }
-    Ok(text)
 }
 
 const STAYS_JSON: &str =

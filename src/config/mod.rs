@@ -55,6 +55,13 @@ impl Findings {
         }
     }
 
+    /// Those of another part of the run, behind these.
+    pub fn append(&mut self, more: Findings) {
+        self.count += more.count - more.list.len();
+        self.errors += more.errors - more.list.iter().filter(|diagnostic| diagnostic.is_error()).count();
+        self.extend(more.list);
+    }
+
     /// The value, or `None` and one more finding.
     pub fn keep<T>(&mut self, result: Result<T, Box<Diagnostic>>) -> Option<T> {
         result.map_err(|d| self.add(*d)).ok()

@@ -289,6 +289,8 @@ fn list_of(difference: &Difference) -> String {
 fn differences(before: Option<&Value>, after: Option<&Value>, languages: Languages<'_>) -> Vec<Difference> {
     let whole = |what| vec![Difference { path: Path::default(), within: None, what }];
     match (before, after) {
+        // A document whose bytes are the base's was read once.
+        (Some(before), Some(after)) if std::ptr::eq(before, after) => Vec::new(),
         (Some(before), Some(after)) => diff_values(before, after, languages),
         (Some(before), None) => whole(What::Removed(before.clone())),
         (None, Some(after)) => whole(What::Added(after.clone())),
