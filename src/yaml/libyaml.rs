@@ -80,9 +80,10 @@ fn unindented(tree: &Tree, text: &str) -> Option<(Refusal, Bytes)> {
     if !root.style().is_some_and(Style::is_block) {
         return None;
     }
-    let (header, lines) = text.get(root.span.clone())?.split_once('\n')?;
-    let mut at = root.span.start + header.len() + 1;
-    for line in lines.split_inclusive('\n') {
+    // A carriage return ends a line by itself too. Of one with its line feed, the latter counts as an empty line.
+    let mut lines = text.get(root.span.clone())?.split_inclusive(['\n', '\r']);
+    let mut at = root.span.start + lines.next()?.len();
+    for line in lines {
         let bare = line.trim_end_matches(['\n', '\r']);
         if !bare.trim_start_matches(' ').is_empty() {
             return (!bare.starts_with(' ')).then(|| (Refusal::Unindented, at..at + bare.len()));
@@ -297,6 +298,8 @@ mod tests {
             ("a: {:b: c}\n", Refusal::Colon, 4),
             ("|-\n#b\n", Refusal::Unindented, 3),
             ("--- >\n\n\nb\n", Refusal::Unindented, 8),
+            ("|-\r#\t-|\r ", Refusal::Unindented, 3),
+            ("|-\r\n#b\r\n", Refusal::Unindented, 4),
             ("a:\n-\tb\n", Refusal::Tab, 4),
             ("a:\n- \t\n  b\n", Refusal::Tab, 5),
             ("? a\n:\tb\n", Refusal::Tab, 5),
