@@ -76,10 +76,7 @@ pub fn run(args: &ImageArgs, context: &mut Context) -> Result<End, Failure> {
         return Ok(context.stop(findings));
     }
     let Some(network) = args.network.open(context, &mut findings)? else { return Ok(context.stop(findings)) };
-    let client = Client {
-        registries: Registries::new(&network.http, &network.environment),
-        whole: args.format == ImageFormat::Json,
-    };
+    let client = Client(Registries::new(&network.http, &network.environment));
     let report = match (&target, &wanted) {
         (Some(target), wanted) => pin(target, wanted.as_ref(), args.line, &client, context, &mut findings)?,
         (None, Some(reference)) => Some(look(reference, &client, context)?),
@@ -112,20 +109,16 @@ fn look(reference: &Reference, client: &Client<'_>, context: &mut Context) -> Re
     Ok(ImageReport::new(vec![found(reference, &named, &manifest)]))
 }
 
-/// Registries, asked as the form of the output needs it.
-struct Client<'a> {
-    registries: Registries<'a>,
-    /// Whether the whole manifest is wanted, and not only its digest.
-    whole: bool,
-}
+/// Registries, asked for whole manifests: a digest that is shown or written is computed from what it stands for.
+struct Client<'a>(Registries<'a>);
 
 impl Client<'_> {
     /// The image by its tag, or without one by its digest.
     fn ask(&self, reference: &Reference) -> Result<Manifest, Failure> {
         let tag = reference.effective_tag();
         let answer = match (tag, &reference.digest) {
-            (Some(tag), _) => self.manifest(reference, Which::Tag(tag)),
-            (None, Some(digest)) => self.manifest(reference, Which::Digest(digest)),
+            (Some(tag), _) => self.0.manifest(reference, Which::Tag(tag)),
+            (None, Some(digest)) => self.0.manifest(reference, Which::Digest(digest)),
             (None, None) => return Err(Failure::Usage("name a tag")),
         };
         match answer {
@@ -143,22 +136,9 @@ impl Client<'_> {
         }
     }
 
-    fn manifest(&self, reference: &Reference, which: Which<'_>) -> Answer<Manifest> {
-        if self.whole {
-            return self.registries.manifest(reference, which);
-        }
-        match self.registries.ask(reference, which) {
-            Answer::Found(digest) => {
-                Answer::Found(Manifest { digest, media_type: String::new(), platforms: Vec::new() })
-            }
-            Answer::Gone(reason) => Answer::Gone(reason),
-            Answer::Unknown(unanswered) => Answer::Unknown(unanswered),
-        }
-    }
-
     /// The image of the repository whose tag is nearest.
     fn near(&self, reference: &Reference, tag: &str) -> Option<String> {
-        let tags = self.registries.tags(reference);
+        let tags = self.0.tags(reference);
         let near = nearest(tag, tags.iter().map(String::as_str))?;
         Some(Reference::parse(&format!("{}:{near}", reference.name())).ok()?.to_string())
     }

@@ -64,7 +64,11 @@ fn images(verified: &mut [Verified], today: Date, registries: &Registries<'_>) {
 
 impl Ask for Registries<'_> {
     fn tag(&self, image: &Reference, tag: &str) -> Answer {
-        self.ask(image, Which::Tag(tag))
+        match self.ask(image, Which::Tag(tag)) {
+            // It is going to be told, and perhaps pinned.
+            Answer::Found(digest) if image.digest.as_ref() != Some(&digest) => self.proven(image, Which::Tag(tag)),
+            answer => answer,
+        }
     }
 
     fn digest(&self, image: &Reference, digest: &Digest) -> Answer {

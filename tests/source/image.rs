@@ -6,6 +6,7 @@ use std::process::Command;
 use crate::docker::{DOCKER_MANIFEST, OCI_INDEX, PEERS, Registry, Tokens, digest, logins, with_passwords};
 use crate::peers::present;
 use crate::project::{Project, Ran};
+use crate::server::{Server, reply};
 
 /// Runs the program in the project, with these log-ins if any.
 fn run(project: &Project, logins: Option<&str>, args: &[&str]) -> Ran {
@@ -139,7 +140,10 @@ fn a_registry_with_passwords_takes_dockers_log_in() {
     let ran = run(&Project::new([]), None, &["image", &reference]);
     expect(&ran, 2, "", &told("the registry wants a log-in (401), and there is none for it"));
     let ran = run(&project, Some(&logins(host, "me", "wr0ng")), &["image", &reference]);
-    let refused = format!("the server answered 401 Unauthorized to the credential from the log-in to {host}");
+    let refused = format!(
+        "the server answered 401 Unauthorized to the credential from the log-in to {host}; it says UNAUTHORIZED: \
+         authentication required"
+    );
     expect(&ran, 2, "", &told(&refused));
 }
 
@@ -175,6 +179,32 @@ fn a_registry_that_does_not_answer_is_told() {
     assert!(ran.stderr.starts_with(&start), "{}", ran.stderr);
     let help = format!("  = help: Check the registry's name, `{address}`, and the network.\n");
     assert!(ran.stderr.ends_with(&help), "{}", ran.stderr);
+}
+
+#[test]
+fn a_digest_that_a_registry_only_claims_is_neither_shown_nor_written() {
+    const MANIFEST: &[u8] = br#"{"schemaVersion": 2}"#;
+    let (claimed, sent) = (digest(b"claimed"), digest(MANIFEST));
+    let header = format!("Docker-Content-Digest: {claimed}\r\n");
+    let server = Server::start(move |asked, out| match (asked.method.as_str(), asked.path()) {
+        ("HEAD", _) => reply(out, "200 OK", &header, b""),
+        (_, "/v2/team/agent/manifests/docker") => reply(out, "200 OK", &header, MANIFEST),
+        _ => reply(out, "200 OK", "", MANIFEST),
+    });
+    let (host, old) = (server.host(), digest(b"old"));
+    let text = patch(&host, &old);
+    let project = Project::new([("p/images.yaml", text.as_str())]);
+    let told = format!(
+        "error: it is not known which digest `{host}/team/agent:docker` has\n  = note: {}: the registry says that the \
+         manifest is {claimed}, and what it sends is {sent}\n  = help: Check that `{host}` is a registry, and what stands \
+         between it and you.\n",
+        server.at("/v2/team/agent/manifests/docker")
+    );
+    expect(&run(&project, None, &["image", &format!("{host}/team/agent:docker")]), 2, "", &told);
+    expect(&run(&project, None, &["image", "--pin", "p/images.yaml"]), 2, "", &told);
+    assert_eq!(std::fs::read_to_string(project.path("p/images.yaml")).unwrap(), text);
+    let other = format!("{host}/team/other:v1");
+    expect(&run(&project, None, &["image", &other]), 0, &format!("{other}@{sent}\n"), "");
 }
 
 #[test]

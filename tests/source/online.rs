@@ -254,6 +254,26 @@ fn what_is_no_answer_is_a_warning_and_never_gone() {
 }
 
 #[test]
+fn a_tag_has_moved_where_the_manifest_itself_shows_it() {
+    const MANIFEST: &[u8] = br#"{"schemaVersion": 2}"#;
+    let (pinned, sent) = (digest(b"x"), digest(MANIFEST));
+    for (claimed, codes) in [(digest(b"claimed"), ["registry-unknown"]), (sent.clone(), ["tag-moved"])] {
+        let header = format!("Docker-Content-Digest: {claimed}\r\n");
+        let own = format!("Docker-Content-Digest: {pinned}\r\n");
+        let server = Server::start(move |asked, out| match (asked.path(), asked.method.as_str()) {
+            ("/v2/a/manifests/v1", "HEAD") => reply(out, "200 OK", &header, b""),
+            ("/v2/a/manifests/v1", _) => reply(out, "200 OK", &header, MANIFEST),
+            _ => reply(out, "200 OK", &own, b""),
+        });
+        let image = format!("{}/a:v1@{pinned}", server.host());
+        let (exit, findings) = told(&verify(&project(&patch(&[(AGENT, &image)])), None));
+        let told = ["registry-unknown", "tag-moved"].into_iter().filter(|code| findings.contains(code));
+        assert_eq!((exit, told.collect::<Vec<_>>()), (Some(0), codes.to_vec()), "{findings}");
+        assert!(findings.contains(&claimed) && findings.contains(&sent), "{findings}");
+    }
+}
+
+#[test]
 fn each_image_is_asked_for_once_in_a_run() {
     let digest = digest(b"x");
     let header = format!("Docker-Content-Digest: {digest}\r\n");

@@ -114,10 +114,16 @@ impl<'a> Registries<'a> {
         Registries { http, logins: &environment.registry_logins, tokens: Mutex::default() }
     }
 
-    /// What the reference's registry says of one of its repository's manifests.
+    /// What the reference's registry says of one of its repository's manifests, by the header that names the digest, if
+    /// there is one. That is its word alone: who shows or writes the digest asks for [`Registries::proven`].
     pub fn ask(&self, reference: &Reference, which: Which<'_>) -> Answer {
         let found = self.by_head(reference, which).transpose();
         answer(found.unwrap_or_else(|| self.by_get(reference, which).map(|manifest| manifest.digest)))
+    }
+
+    /// The same, with the digest computed from the manifest's bytes.
+    pub fn proven(&self, reference: &Reference, which: Which<'_>) -> Answer {
+        answer(self.by_get(reference, which).map(|manifest| manifest.digest))
     }
 
     /// The same, with what the manifest says of itself.
@@ -168,8 +174,9 @@ impl<'a> Registries<'a> {
         let is_long = wanted.is_some_and(|digest| digest.as_str().starts_with("sha512:"));
         let computed =
             if is_long { hex("sha512", &Sha512::digest(&body)) } else { hex("sha256", &Sha256::digest(&body)) };
-        if named.is_some_and(|named| named.as_str() != computed) {
-            return Err(Failure::other(format!("{address}: the registry names another digest than the manifest has")));
+        if let Some(named) = named.filter(|named| named.as_str() != computed) {
+            let reason = format!("the registry says that the manifest is {named}, and what it sends is {computed}");
+            return Err(Failure::other(format!("{address}: {reason}")));
         }
         let digest = Digest::parse(&computed).map_err(|e| Failure::other(e.to_string()))?;
         expect(which, &digest)?;
