@@ -42,6 +42,7 @@ fn an_output_is_the_old_one_or_the_new_one_whenever_a_build_is_killed() {
         }
         assert_eq!(project.output(&["build", "overlays/lab", "--output", "out/all.yaml"]), "");
         assert_eq!(fs::read_to_string(project.path("out/all.yaml")).unwrap(), built);
+        assert_eq!(passing(&project.path("out")), [""; 0], "the next run removes what killed ones left");
     }
 }
 
@@ -66,6 +67,7 @@ fn a_base_that_was_half_vendored_is_never_built_from_and_is_vendored_again() {
         assert_eq!(project.output(&["build", "overlays/lab"]), new);
         project.write("up/net.yaml", &config_map("x"));
         project.output(&["vendor", "base/net", "--accept-changes"]);
+        assert_eq!(passing(&project.path("base/net")), [""; 0], "after {after:?}");
     }
 }
 
