@@ -24,6 +24,14 @@ const NEWER: &str = "overlay: upstream has moved";
 const FAKE: &str = "#!/bin/sh\necho \"$1 reports\"\necho \"$1 complains\" >&2\n. \"$CODES\"\n\
                     case \"$1\" in verify) exit \"$verify\" ;; update) exit \"$update\" ;; *) exit 64 ;; esac\n";
 
+/// Installs that, if it is asked as the workflows ask, and keeps count.
+const CARGO: &str = r#"#!/bin/sh
+[ "$*" = "install --quiet --locked --git https://example.org/overlay --rev COMMIT --root $RUNNER_TEMP/overlay overlay" ] || exit 64
+mkdir -p "$RUNNER_TEMP/overlay/bin"
+cp "$FAKE" "$RUNNER_TEMP/overlay/bin/overlay"
+echo installed >> "$RUNNER_TEMP/log"
+"#;
+
 /// As much of GitHub's program as the workflow uses, on issues in the file `STORE`.
 const GH: &str = r#"#!/bin/bash
 set -euo pipefail
@@ -113,7 +121,8 @@ impl Repository {
     fn new(example: &str, forge: Forge) -> Repository {
         let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example));
         let project = Project::new([]);
-        executable(&project.path("bin/overlay"), FAKE);
+        executable(&project.path("fake/overlay"), FAKE);
+        executable(&project.path("bin/cargo"), CARGO);
         executable(&project.path("bin/gh"), GH);
         project.write("issues.json", "[]");
         Repository { project, workflow: serde_yaml::from_str(&text.unwrap()).unwrap(), forge }
@@ -122,18 +131,28 @@ impl Repository {
     /// Runs the nightly steps one after the other, until one fails; gives how the last one ended.
     fn night(&self, verify: i32, update: i32) -> i32 {
         self.project.write("codes", &format!("verify={verify}\nupdate={update}\n"));
-        let job = &self.workflow["jobs"]["nightly"];
+        self.job("nightly")
+    }
+
+    /// Runs the steps of a job on a new runner, as [`Repository::night`] does.
+    fn job(&self, name: &str) -> i32 {
+        let job = &self.workflow["jobs"][name];
         let mut outputs = HashMap::new();
         let mut ended = 0;
+        drop(std::fs::remove_dir_all(self.project.path("temp")));
+        self.project.write("temp/path", "");
         for step in job["steps"].as_sequence().unwrap() {
             let Some(script) = step["run"].as_str() else { continue };
             assert!(step.get("if").is_none() && step.get("shell").is_none(), "this runner knows neither");
             self.project.write("step.sh", script);
             self.project.write("output", "");
-            let path = format!("{}:{}", self.project.path("bin").display(), std::env::var("PATH").unwrap());
+            let added = std::fs::read_to_string(self.project.path("temp/path")).unwrap().replace('\n', ":");
+            let path = format!("{added}{}:{}", self.project.path("bin").display(), std::env::var("PATH").unwrap());
             let mut command = Command::new("bash");
             command.args(["-e", "step.sh"]).current_dir(self.project.path("")).env_clear().env("PATH", path);
             command.env("GITHUB_OUTPUT", "output").env("CODES", self.project.path("codes"));
+            command.env("RUNNER_TEMP", self.project.path("temp")).env("GITHUB_PATH", self.project.path("temp/path"));
+            command.env("FAKE", self.project.path("fake/overlay"));
             command.env("STORE", self.project.path("issues.json"));
             for (name, value) in
                 [&self.workflow["env"], &job["env"], &step["env"]].iter().filter_map(|e| e.as_mapping()).flatten()
@@ -198,6 +217,19 @@ fn issue(title: &str, state: &str) -> (String, String) {
 }
 
 #[test]
+fn a_runner_without_overlay_gets_it_before_the_first_step_that_runs_it_and_another_keeps_its_own() {
+    for repository in repositories() {
+        let installed = || std::fs::read_to_string(repository.project.path("temp/log")).unwrap_or_default();
+        for (job, verify) in [("verify", 0), ("verify", 1), ("nightly", 0)] {
+            repository.project.write("codes", &format!("verify={verify}\nupdate=0\n"));
+            assert_eq!((repository.job(job), installed().as_str()), (verify, "installed\n"), "{job}");
+        }
+        executable(&repository.project.path("bin/overlay"), FAKE);
+        assert_eq!((repository.job("verify"), installed().as_str()), (0, ""));
+    }
+}
+
+#[test]
 fn an_outage_fails_the_night_and_touches_no_issue() {
     for repository in repositories() {
         for (verify, update) in [(2, 0), (0, 2), (2, 2), (127, 0), (0, 101)] {
@@ -257,7 +289,6 @@ fn a_forge_that_does_not_list_its_issues_gets_no_second_one() {
 fn the_program_itself_ends_as_the_workflows_expect() {
     for repository in repositories() {
         let project = &repository.project;
-        std::fs::remove_file(project.path("bin/overlay")).unwrap();
         symlink(env!("CARGO_BIN_EXE_overlay"), project.path("bin/overlay")).unwrap();
         let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: b}\n";
         project.write("up/m.yaml", manifest);
