@@ -226,3 +226,60 @@ fn this_projects_own_base_is_as_its_lock_says_and_has_the_content_that_upstream_
         ]
     );
 }
+
+/// The files of the project that an update may write.
+fn contents(project: &Path) -> Vec<Vec<u8>> {
+    let files = ["b/base.yaml", "b/base.lock", "b/m.yaml", "c/base.yaml", "c/base.lock", "c/n.yaml"];
+    files.iter().filter_map(|file| fs::read(project.join(file)).ok()).collect()
+}
+
+#[test]
+fn an_update_that_would_leave_an_overlay_that_does_not_build_is_not_written() {
+    let project = project();
+    let write = |path: &str, text: &str| {
+        let path = project.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n";
+    write("x/service.yaml", service);
+    let layer = "apiVersion: overlay/v1\nkind: Overlay\nname: x\nbases: [../b]\nresources: [service.yaml]\n";
+    write("x/overlay.yaml", layer);
+    let run = |args: &[&str]| {
+        let ran = overlay(args, project.path());
+        (ran.status.code(), String::from_utf8_lossy(&ran.stdout).into_owned(), stderr(&ran))
+    };
+    assert_eq!(run(&["vendor"]).0, Some(0));
+    write("up/m.yaml", &format!("{MANIFEST}---\n{service}"));
+    let before = contents(project.path());
+    let (exit, stdout, told) = run(&["update", "b", "--write"]);
+    assert_eq!(exit, Some(1), "{stdout}{told}");
+    assert!(stdout.contains("\n  stops the build: the result has Service/s twice\n"), "{stdout}");
+    assert_eq!(told, "nothing was written; --accept-conflicts writes all the same\n");
+    assert_eq!(contents(project.path()), before);
+    let (exit, stdout, told) = run(&["update", "--all", "--check", "--format", "github"]);
+    assert_eq!(exit, Some(1), "{told}");
+    assert!(stdout.contains("::error file=x/overlay.yaml,line=1,title=stops the build::the result has"), "{stdout}");
+    assert_eq!(run(&["update", "b", "--write", "--accept-conflicts"]).0, Some(0));
+    assert_ne!(contents(project.path()), before);
+    assert_eq!(run(&["build", "x"]).0, Some(1));
+
+    // What stops the build only when several bases follow.
+    write("x/overlay.yaml", &layer.replace("[../b]\nresources: [service.yaml]", "[../b, ../c]"));
+    write("up/m.yaml", MANIFEST);
+    let other = MANIFEST.replace("name: a", "name: n");
+    write("up/n.yaml", &other);
+    write("c/base.yaml", &BASE.replace("name: b", "name: c").replace("m.yaml", "n.yaml"));
+    assert_eq!(run(&["vendor", "--accept-changes"]).0, Some(0));
+    for (file, text) in [("up/m.yaml", MANIFEST), ("up/n.yaml", &other)] {
+        write(file, &format!("{text}---\n{service}"));
+    }
+    let before = contents(project.path());
+    let (exit, stdout, told) = run(&["update", "--all", "--write"]);
+    assert_eq!(exit, Some(1), "{stdout}{told}");
+    assert!(stdout.ends_with("\nok: 2 bases, 0 patches, 0 as before\n"), "{stdout}");
+    assert!(told.starts_with("error[duplicate-document]: the result has Service/s twice\n"), "{told}");
+    assert!(told.ends_with("nothing was written\n"), "{told}");
+    assert_eq!(contents(project.path()), before);
+    assert_eq!(run(&["update", "b", "--write"]).0, Some(0));
+}

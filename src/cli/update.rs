@@ -125,6 +125,9 @@ pub fn run(args: &UpdateArgs, context: &mut Context) -> Result<End, Failure> {
     if args.format == UpdateFormat::Text {
         context.terminal.findings(&report.findings);
     }
+    if args.write && report.ok && end == End::Clean && !args.accept_conflicts {
+        end = together(&looked, context);
+    }
     if args.write && end == End::Clean && (report.ok || args.accept_conflicts) {
         end = write(looked.into_iter().map(|(followed, _)| followed).collect(), context)?;
     } else {
@@ -138,6 +141,26 @@ fn look(followed: &Followed, findings: &mut Findings) -> Option<BaseUpdate> {
     let Followed { root, base, new, old, revision, .. } = followed;
     let update = update::look(root, &Newer { base, files: new, old: old.as_deref() }, findings)?;
     Some(BaseUpdate { revision: revision.clone(), ..update })
+}
+
+/// Whether overlays on several of the bases can be built with all of them at their new upstreams. What stops them is told.
+fn together(looked: &[(Followed, BaseUpdate)], context: &mut Context) -> End {
+    let mut findings = Findings::new();
+    let mut rest: Vec<&Followed> = looked.iter().map(|(followed, _)| followed).collect();
+    while let Some(root) = rest.first().map(|followed| &followed.root) {
+        let (of_root, others): (Vec<&Followed>, Vec<_>) = rest.iter().partition(|followed| followed.root == *root);
+        let of_root = of_root.into_iter();
+        let newer: Vec<Newer<'_>> = of_root.map(|f| Newer { base: &f.base, files: &f.new, old: None }).collect();
+        if newer.len() > 1 {
+            update::together(root, &newer, &mut findings);
+        }
+        rest = others;
+    }
+    let end = End::of(&findings, false);
+    if end != End::Clean {
+        context.terminal.findings(&findings.into_vec());
+    }
+    end
 }
 
 /// What is said of a run that wrote nothing.

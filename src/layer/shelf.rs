@@ -40,6 +40,16 @@ impl Shelf {
         findings.join(found);
         base.clone()
     }
+
+    /// Puts a base on it, with these vendored files in the place of those on the disk. One that stands there stays.
+    pub fn put(&self, root: &Root, base: &Base, files: Vec<VendoredFile>) {
+        let mut content = Content::default();
+        content.as_locked(base, files);
+        let open = Arc::new(OpenBase { base: base.clone(), content: OnceLock::from(content) });
+        let slot = Slot::new(OnceLock::from((Some(open), Findings::new())));
+        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.entry((root.clone(), base.folder.path.clone())).or_insert(slot);
+    }
 }
 
 /// A base, and what its vendored files hold, read when someone first asks.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::base::{Base, Published};
-use super::check::{self, Against};
+use super::check::{self, Against, VendoredFile};
 use super::digest;
 use super::documents::{self, Document};
 use super::lock::{self, Layout, Lock, LockedDocument, LockedFile, Upstream, Vendored};
@@ -82,6 +82,21 @@ pub fn plan(root: &Root, base: &Base, fetched: &[Fetched], accept: Accept, findi
     let fetched: Vec<Manifest> = fetched.into_iter().collect::<Option<_>>()?;
     let kept = planner.keep(&fetched, findings)?;
     planner.plan(&fetched, &kept, findings)
+}
+
+/// The vendored files that a base would have with these bytes of upstream's, and what its lock would say of them,
+/// whatever pins say. Nothing is to be written of it. `None` where they could not be vendored, which the findings tell.
+pub fn preview(root: &Root, base: &Base, fetched: &[Fetched], findings: &mut Findings) -> Option<Vec<VendoredFile>> {
+    let old = old_lock(root, base, findings)?;
+    let planner = Planner { root, base, old: old.as_ref(), accept: Accept::default() };
+    let manifest = |(published, fetched): (&Published, &Fetched)| {
+        let (source, documents) = read_manifest(base, published, fetched, findings)?;
+        let address = base.origin.address(published).unwrap_or_default();
+        Some(Manifest { published: published.clone(), address, source, documents })
+    };
+    let fetched: Vec<Manifest> = base.files.iter().zip(fetched).map(manifest).collect::<Option<_>>()?;
+    let kept = planner.keep(&fetched, findings)?;
+    fetched.iter().zip(&kept).map(|(file, kept)| planner.preview(file, kept, findings)).collect()
 }
 
 /// The documents of what was fetched as one file of a base. `None` where it is no manifest, which the findings tell.
@@ -303,6 +318,17 @@ impl Planner<'_> {
             steps.push(Step { file, note: "the hashes of the base".into(), bytes: Some(text.into_bytes()) });
         }
         (findings.len() == before).then_some(Plan { steps })
+    }
+
+    /// A file as it would be.
+    fn preview(&self, file: &Manifest, kept: &[bool], findings: &mut Findings) -> Option<VendoredFile> {
+        let (locked, step) = self.file(file, kept, findings)?;
+        let (located, bytes) = match step {
+            Some(step) => (step.file, step.bytes),
+            None => self.present(&file.published.vendored, findings)?,
+        };
+        let source = findings.keep(config::source(located.name, bytes.unwrap_or_default()))?;
+        Some(VendoredFile { source, locked })
     }
 
     /// What the lock says of a file, and what is to be done to it.

@@ -60,6 +60,9 @@ pub struct BaseUpdate {
     /// What `keep` names and upstream no longer has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kept_gone: Vec<KeptGone>,
+    /// What keeps the base from following upstream, beside patches and `keep`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stops: Vec<Stop>,
     /// The overlays on this base, with their own patches.
     pub overlays: Vec<OverlayUpdate>,
     /// Overlays that could not be looked at, because it is not known what they stand on.
@@ -68,10 +71,11 @@ pub struct BaseUpdate {
 }
 
 impl BaseUpdate {
-    /// How many patches conflict, targets of `keep` that are gone counted in.
+    /// How many patches conflict, targets of `keep` that are gone and what else stops a build counted in.
     pub fn conflicts(&self) -> usize {
         let patches = self.overlays.iter().flat_map(|o| &o.patches);
-        patches.filter(|p| p.verdict.is_conflict()).count() + self.kept_gone.len()
+        let stops = self.stops.len() + self.overlays.iter().map(|o| o.stops.len()).sum::<usize>();
+        patches.filter(|p| p.verdict.is_conflict()).count() + self.kept_gone.len() + stops
     }
 }
 
@@ -128,6 +132,16 @@ pub struct KeptGone {
     pub candidates: Vec<String>,
 }
 
+/// What stops the vendoring of a base, or the build of an overlay, on the newer upstream.
+#[derive(Clone, Debug, Serialize)]
+pub struct Stop {
+    /// What is the matter, a clause.
+    pub message: String,
+    /// Other facts, and what can be done; a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
 /// An overlay and its own patches.
 #[derive(Clone, Debug, Serialize)]
 pub struct OverlayUpdate {
@@ -137,10 +151,14 @@ pub struct OverlayUpdate {
     pub path: String,
     /// Its patches, in the order in which they apply.
     pub patches: Vec<PatchUpdate>,
+    /// What stops its build, beside its own patches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stops: Vec<Stop>,
 }
 
 /// A patch and what becomes of it.
 #[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PatchUpdate {
     /// Its name.
     pub name: String,
@@ -152,8 +170,35 @@ pub struct PatchUpdate {
     pub file: String,
     /// The verdict: the gravest of its operations'.
     pub verdict: Verdict,
+    /// The documents that its targets mean now and did not mean.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub newly_meant: Vec<NewlyMeant>,
     /// Its operations, on each document.
     pub operations: Vec<OperationUpdate>,
+}
+
+/// A document that a target means now and did not mean.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NewlyMeant {
+    /// The document.
+    pub resource: String,
+    /// The document that the target meant in its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
+    /// Whether upstream did not have it before.
+    pub new: bool,
+}
+
+impl NewlyMeant {
+    /// What is to be said of it, a clause about the patch.
+    fn told(&self) -> String {
+        let resource = &self.resource;
+        match (&self.was, self.new) {
+            (Some(was), _) => format!("applies to {resource} now, was {was}"),
+            (None, true) => format!("also applies to {resource}, new upstream"),
+            (None, false) => format!("also applies to {resource}, which its target did not mean before"),
+        }
+    }
 }
 
 /// An operation on a document and what becomes of it.
@@ -223,6 +268,11 @@ impl Verdict {
         }
     }
 
+    /// Whether the build stops at it.
+    pub fn stops(self) -> bool {
+        self.is_conflict() && self != Verdict::UpstreamChanged
+    }
+
     /// Whether someone must decide before the base may follow upstream.
     pub fn is_conflict(self) -> bool {
         self >= Verdict::Overtaken
@@ -269,10 +319,12 @@ fn push_base(out: &mut String, base: &BaseUpdate, paint: Paint) {
         let near = gone.candidates.iter();
         near.for_each(|candidate| out.push_str(&format!("    there is {}\n", visible(candidate))));
     }
+    base.stops.iter().for_each(|stop| push_stop(out, "the base cannot follow:", stop, paint));
     out.push('\n');
     for overlay in &base.overlays {
         out.push_str(&format!("{}  {}\n", paint.name(&visible(&overlay.name)), paint.quiet(&visible(&overlay.path))));
         overlay.patches.iter().for_each(|patch| push_patch(out, patch, &overlay.path, paint));
+        overlay.stops.iter().for_each(|stop| push_stop(out, "stops the build:", stop, paint));
         out.push('\n');
     }
     if base.overlays.is_empty() {
@@ -281,6 +333,11 @@ fn push_base(out: &mut String, base: &BaseUpdate, paint: Paint) {
     for path in &base.unreadable {
         out.push_str(&format!("not looked at: {}, which cannot be read\n", visible(path)));
     }
+}
+
+fn push_stop(out: &mut String, title: &str, stop: &Stop, paint: Paint) {
+    out.push_str(&format!("  {} {}\n", paint.loud(title), visible(&stop.message)));
+    stop.notes.iter().for_each(|note| out.push_str(&format!("    {}\n", visible(note))));
 }
 
 fn push_revision(out: &mut String, revision: &Revision) {
@@ -317,6 +374,7 @@ fn push_patch(out: &mut String, patch: &PatchUpdate, folder: &str, paint: Paint)
         _ => paint.loud(patch.verdict.as_str()),
     };
     out.push_str(&format!("  {}: {verdict}\n", paint.name(&visible(&patch.name))));
+    patch.newly_meant.iter().for_each(|newly| out.push_str(&format!("    {}\n", visible(&newly.told()))));
     for operation in patch.operations.iter().filter(|o| o.verdict != Verdict::Applies || !o.notes.is_empty()) {
         push_operation(out, patch, operation);
     }
@@ -405,7 +463,22 @@ fn github_base(base: &BaseUpdate) -> String {
         let title = "kept document gone";
         out.push_str(&Command { severity: Severity::Error, file: &place, line: 1, title, message: &message }.written());
     }
+    let of_overlay = |o: &OverlayUpdate| {
+        let file = format!("{}/overlay.yaml", o.path);
+        o.stops.iter().map(move |stop| (file.clone(), "stops the build", stop.clone())).collect::<Vec<_>>()
+    };
+    let of_base = base.stops.iter().map(|stop| (place.clone(), "the base cannot follow", stop.clone()));
+    for (file, title, Stop { message, notes }) in of_base.chain(base.overlays.iter().flat_map(of_overlay)) {
+        let message = if notes.is_empty() { message } else { format!("{message}. {}", notes.join(" ")) };
+        out.push_str(&Command { severity: Severity::Error, file: &file, line: 1, title, message: &message }.written());
+    }
     for patch in base.overlays.iter().flat_map(|overlay| &overlay.patches) {
+        for newly in &patch.newly_meant {
+            let title = format!("patch {}", patch.name);
+            let (file, message) = (&patch.file, newly.told());
+            let command = Command { severity: Severity::Note, file, line: 1, title: &title, message: &message };
+            out.push_str(&command.written());
+        }
         let title = format!("patch {}: {}", patch.name, patch.verdict.as_str());
         for operation in patch.operations.iter().filter(|o| o.verdict != Verdict::Applies) {
             let severity = if operation.verdict.is_conflict() { Severity::Error } else { Severity::Warning };
@@ -442,9 +515,11 @@ mod tests {
             why: "Tags move.\n".into(),
             file: "overlays/x/patches/pin.yaml".into(),
             verdict: Verdict::UpstreamChanged,
+            newly_meant: Vec::new(),
             operations: vec![operation],
         };
-        let overlay = OverlayUpdate { name: "x".into(), path: "overlays/x".into(), patches: vec![patch] };
+        let patches = vec![patch];
+        let overlay = OverlayUpdate { name: "x".into(), path: "overlays/x".into(), patches, stops: Vec::new() };
         UpdateReport::new(
             vec![BaseUpdate {
                 name: "b".into(),
@@ -484,6 +559,39 @@ mod tests {
         assert_eq!(told(&report), format!("ours:     \"a:3\"\n    {cut}"));
         report.bases[0].overlays[0].patches[0].verdict = Verdict::Gone;
         assert_eq!(told(&report), "ours:     \"a:3\"\n    does: Pin it\n");
+    }
+
+    #[test]
+    fn what_stops_a_build_and_what_a_patch_takes_in_is_told_in_every_form() {
+        let mut report = sample();
+        let stop = |message: &str| Stop { message: message.into(), notes: vec!["Do so.".into()] };
+        let base = &mut report.bases[0];
+        base.stops.push(stop("no such thing"));
+        let overlay = &mut base.overlays[0];
+        overlay.stops.push(stop("twice\u{1b}"));
+        let meant = |was: Option<&str>, new| NewlyMeant { resource: "A/a".into(), was: was.map(str::to_owned), new };
+        overlay.patches[0].newly_meant = vec![meant(None, true), meant(None, false), meant(Some("A/b"), true)];
+        overlay.patches[0].operations.clear();
+        let text = update_text(&report, Dress::Plain);
+        let told = [
+            "  the base cannot follow: no such thing\n    Do so.\n\nx  overlays/x\n",
+            "replaces\n    also applies to A/a, new upstream\n    also applies to A/a, which its target did not mean \
+             before\n    applies to A/a now, was A/b\n",
+            "  stops the build: twice\\x1B\n    Do so.\n",
+        ];
+        assert!(told.iter().all(|told| text.contains(told)), "{text}");
+        assert!(text.ends_with("not ok: 1 base, 1 patch, 0 as before, 3 conflicts\n"), "{text}");
+        let github = update_github(&report);
+        let told = [
+            "::error file=base/b/base.yaml,line=1,title=the base cannot follow::no such thing. Do so.\n",
+            "::error file=overlays/x/overlay.yaml,line=1,title=stops the build::twice",
+            "::notice file=overlays/x/patches/pin.yaml,line=1,title=patch pin::also applies to A/a, new upstream\n",
+        ];
+        assert!(told.iter().all(|told| github.contains(told)), "{github}");
+        let json: Value = serde_json::from_str(&update_json(&report)).unwrap();
+        let overlay = &json["bases"][0]["overlays"][0];
+        assert_eq!(overlay["stops"][0], json!({"message": "twice\u{1b}", "notes": ["Do so."]}));
+        assert_eq!(overlay["patches"][0]["newlyMeant"][2], json!({"resource": "A/a", "was": "A/b", "new": true}));
     }
 
     #[test]

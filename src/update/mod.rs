@@ -2,17 +2,20 @@
 //!
 //! The old upstream is what the lock and the vendored files know, the new one is handed in, and the overlays are asked
 //! on both: each patch is carried out on the old documents' values and on the new ones', side by side, operation by
-//! operation. No text is edited and nothing is written here. Items of a `kind: List` are looked at as documents of
+//! operation. What no value shows, a build in memory does. Nothing is written here. Items of a `kind: List` are looked at as documents of
 //! their own; what a patch does to the List itself is not seen by patches on its items.
 
 mod judge;
 mod near;
 mod overlay;
 mod sides;
+mod trial;
 mod upstream;
 
 #[cfg(test)]
 mod tests;
+
+pub use trial::together;
 
 use std::sync::Arc;
 
@@ -29,6 +32,7 @@ use crate::layer::root::Root;
 use crate::layer::shelf::Shelf;
 use crate::layer::vendor::{Fetched, read_manifest};
 use crate::report::update::BaseUpdate;
+use overlay::Judged;
 
 /// A base, and what upstream publishes now.
 #[derive(Debug)]
@@ -66,7 +70,17 @@ pub fn look(root: &Root, newer: &Newer<'_>, findings: &mut Findings) -> Option<B
         kept_gone: upstream::kept_gone(base, &files),
         ..BaseUpdate::default()
     };
-    overlays(root, base, &files, &mut update, findings);
+    let shelf = Shelf::default();
+    let mut judged = overlays(root, &shelf, base, &files, &mut update, findings);
+    // A base that keeps what is gone cannot be vendored, and that is told.
+    if update.kept_gone.is_empty() {
+        let mut unfit = Findings::new();
+        match trial::shelf(root, [newer], &mut unfit) {
+            Some(after) => trial::tell(root, &shelf, &after, &mut judged),
+            None => update.stops = trial::stops(unfit),
+        }
+    }
+    update.overlays = judged.into_iter().map(|judged| judged.update).collect();
     (findings.errors() == before).then_some(update)
 }
 
@@ -109,16 +123,23 @@ fn old_documents(
 }
 
 /// Looks at every overlay of the root that stands on the base. One whose layers cannot be told is only named.
-fn overlays(root: &Root, base: &Base, files: &[File], update: &mut BaseUpdate, findings: &mut Findings) {
-    let folders = match fsio::find(root.path(), FILE_NAME) {
-        Ok(folders) => folders,
-        Err(error) => return findings.add(Diagnostic::new(Code::FileUnreadable, error.to_string())),
-    };
-    let shelf = Shelf::default();
+fn overlays(
+    root: &Root,
+    shelf: &Shelf,
+    base: &Base,
+    files: &[File],
+    update: &mut BaseUpdate,
+    findings: &mut Findings,
+) -> Vec<Judged> {
+    let folders = fsio::find(root.path(), FILE_NAME).unwrap_or_else(|error| {
+        findings.add(Diagnostic::new(Code::FileUnreadable, error.to_string()));
+        Vec::new()
+    });
+    let mut found = Vec::new();
     for folder in folders {
         let folder = root.located(folder);
         let mut own = Findings::new();
-        let layer = load(root, &shelf, &folder, &mut own);
+        let layer = load(root, shelf, &folder, &mut own);
         match layer {
             Some(Layer::Overlay(overlay, below)) if stands_on(&below, base) => {
                 let layer = Layer::Overlay(overlay.clone(), below);
@@ -126,12 +147,13 @@ fn overlays(root: &Root, base: &Base, files: &[File], update: &mut BaseUpdate, f
                 let sources = replaced(&plan, &layer, base);
                 let judged = overlay::judge(&overlay, &plan, &sources, files, &mut own);
                 findings.extend(own.into_vec());
-                update.overlays.extend(judged);
+                found.extend(judged);
             }
             _ if own.has_errors() => update.unreadable.push(folder.name),
             _ => {}
         }
     }
+    found
 }
 
 fn stands_on(below: &[Layer], base: &Base) -> bool {

@@ -1,6 +1,7 @@
 //! The patches of one overlay on the old and on the new upstream, side by side.
 
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::File;
@@ -9,7 +10,7 @@ use super::near;
 use super::sides::{Resource, Side};
 use super::upstream::named;
 use crate::config::Findings;
-use crate::diag::Source;
+use crate::diag::{Diagnostic, Source};
 use crate::diff;
 use crate::layer::documents::Document;
 use crate::layer::overlay::Overlay;
@@ -17,11 +18,52 @@ use crate::layer::plan::{Plan, Scoped};
 use crate::patch::Patch;
 use crate::patch::lower::Site;
 use crate::patch::model::{Change, Effect};
-use crate::report::update::{OperationUpdate, OverlayUpdate, PatchUpdate, Verdict};
+use crate::report::update::{NewlyMeant, OperationUpdate, OverlayUpdate, PatchUpdate, Verdict};
 use crate::resource::{Identity, Target};
 
 /// How many documents that a target means are listed.
 const MAX_LISTED: usize = 5;
+
+/// An overlay with the verdicts on its own patches, and what verdicts say of those of lower overlays.
+pub(super) struct Judged {
+    /// Its folder.
+    pub(super) folder: PathBuf,
+    pub(super) update: OverlayUpdate,
+    /// The patches that it applies, each with its name and file.
+    patches: Vec<(String, String)>,
+    /// The files of those that stop the build by their verdicts.
+    stopping: Vec<String>,
+    /// The documents that these are about.
+    stopped: Vec<String>,
+}
+
+impl Judged {
+    fn take(&mut self, patch: &PatchUpdate) {
+        self.patches.push((patch.name.clone(), patch.file.clone()));
+        let stopping = patch.operations.iter().filter(|operation| operation.verdict.stops());
+        self.stopped.extend(stopping.map(|operation| operation.resource.clone()));
+        self.stopping.extend(patch.verdict.stops().then(|| patch.file.clone()));
+    }
+
+    /// The file of the patch that a build fails at.
+    pub(super) fn patch_file(&self, failure: &Diagnostic) -> Option<&str> {
+        let name = failure.patch.as_ref()?;
+        let of_name = || self.patches.iter().filter(|(of, _)| of == name).map(|(_, file)| file.as_str());
+        let at = failure.place.as_ref().map(|place| place.source.name.as_str());
+        of_name().find(|file| Some(*file) == at).or_else(|| of_name().next())
+    }
+
+    /// Whether verdicts name what a build fails at, or it may follow from what they name: it is about the same patch or
+    /// the same document, or about the whole.
+    pub(super) fn explains(&self, failure: &Diagnostic) -> bool {
+        let is_named = |file: &str| self.stopping.iter().any(|stopping| stopping == file);
+        let is_about = |resource: &String| self.stopped.contains(resource);
+        match self.patch_file(failure) {
+            Some(file) => is_named(file) || failure.resource.as_ref().is_some_and(is_about),
+            None => !self.stopping.is_empty(),
+        }
+    }
+}
 
 /// The verdicts on the overlay's own patches; those of lower overlays are carried out and told with their own overlay.
 /// `sources` are the files of the plan that have new documents, with their numbers among `files`.
@@ -31,7 +73,7 @@ pub(super) fn judge(
     sources: &[(Arc<Source>, usize)],
     files: &[File],
     findings: &mut Findings,
-) -> Option<OverlayUpdate> {
+) -> Option<Judged> {
     let new_documents = |source: &Arc<Source>| {
         let (_, number) = sources.iter().find(|(s, _)| Arc::ptr_eq(s, source))?;
         let file = files.get(*number)?;
@@ -40,17 +82,27 @@ pub(super) fn judge(
     };
     let old = Side::new(plan, |_| None, findings)?;
     let new = Side::new(plan, new_documents, findings)?;
-    let mut sides = Sides { old, new, left_out: left_out(plan, sources, files) };
-    let mut patches = Vec::new();
+    let locked = sources.iter().filter_map(|(_, number)| files.get(*number)).flat_map(|f| &f.vendored.locked.documents);
+    let had = locked.map(|document| document.identity.clone()).collect();
+    let mut sides = Sides { old, new, left_out: left_out(plan, sources, files), had };
+    let (name, path) = (overlay.name.value.clone(), overlay.folder.name.clone());
+    let mut told = Judged {
+        folder: overlay.folder.path.clone(),
+        update: OverlayUpdate { name, path, patches: Vec::new(), stops: Vec::new() },
+        patches: Vec::new(),
+        stopping: Vec::new(),
+        stopped: Vec::new(),
+    };
     for scoped in &plan.patches {
         let files = scope(plan, scoped);
         let judged = sides.patch(&scoped.patch, &files);
+        told.take(&judged);
         let file = &scoped.patch.source().name;
         if overlay.patches.iter().any(|reference| reference.file.name == *file) {
-            patches.push(judged);
+            told.update.patches.push(judged);
         }
     }
-    Some(OverlayUpdate { name: overlay.name.value.clone(), path: overlay.folder.name.clone(), patches })
+    Some(told)
 }
 
 /// The documents that upstream has now and had not, and that the base leaves out.
@@ -81,13 +133,18 @@ struct Sides {
     new: Side,
     /// What upstream has beside the new side.
     left_out: Side,
+    /// What upstream had, left out or not.
+    had: Vec<Identity>,
 }
 
 impl Sides {
     fn patch(&mut self, patch: &Patch, files: &RangeInclusive<usize>) -> PatchUpdate {
-        let changes = patch.changes.iter().enumerate();
-        let operations: Vec<OperationUpdate> =
-            changes.flat_map(|(number, change)| self.change(patch, number, change, files)).collect();
+        let (mut operations, mut newly_meant) = (Vec::new(), Vec::new());
+        for (number, change) in patch.changes.iter().enumerate() {
+            newly_meant.extend(self.newly_meant(change, files));
+            operations.extend(self.change(patch, number, change, files));
+        }
+        newly_meant.dedup();
         let text = |of: &Option<crate::config::Spanned<String>>| of.as_ref().map(|t| t.value.clone());
         PatchUpdate {
             name: patch.name.value.clone(),
@@ -95,6 +152,7 @@ impl Sides {
             why: text(&patch.why).unwrap_or_default(),
             file: patch.source().name.clone(),
             verdict: operations.iter().map(|o| o.verdict).max().unwrap_or_default(),
+            newly_meant,
             operations,
         }
     }
@@ -108,9 +166,8 @@ impl Sides {
         files: &RangeInclusive<usize>,
     ) -> Vec<OperationUpdate> {
         let (was, now) = (self.old.meant(files, &change.target), self.new.meant(files, &change.target));
-        let fits = |count: usize| count > 0 && change.matches.allows(count);
         let mut told = Vec::new();
-        let counts = fits(now.len());
+        let counts = fits(change, now.len());
         if !counts {
             told.push(self.wrong_count(patch, change, files, &was, &now));
         }
@@ -124,6 +181,29 @@ impl Sides {
             }
         }
         told
+    }
+
+    /// The documents that a target means now and did not mean, where it means as many as it says.
+    fn newly_meant(&self, change: &Change, files: &RangeInclusive<usize>) -> Vec<NewlyMeant> {
+        let (was, now) = (self.old.meant(files, &change.target), self.new.meant(files, &change.target));
+        if !fits(change, now.len()) {
+            return Vec::new();
+        }
+        let pairs = self.pairs(&was, &now);
+        let old = |index: usize| self.old.0.get(index).map(|r| &r.identity);
+        let newly = |(before, after): (Option<usize>, Option<usize>)| {
+            let identity = &self.new.0.get(after?)?.identity;
+            let is_known = |other: &Identity| {
+                other == identity || (other.object().is_some() && other.object() == identity.object())
+            };
+            if was.iter().filter_map(|index| old(*index)).any(is_known) {
+                return None;
+            }
+            let new = !self.had.iter().chain(self.old.0.iter().map(|r| &r.identity)).any(is_known);
+            let was = before.and_then(old).map(named);
+            Some(NewlyMeant { resource: named(identity), was, new })
+        };
+        pairs.into_iter().filter_map(newly).collect()
     }
 
     /// Which resources of the two sides belong together, by their indices.
@@ -221,6 +301,11 @@ impl Sides {
         };
         listed.chain(was.and_then(|was| advice(target, was, &now))).collect()
     }
+}
+
+/// Whether a change takes that many documents.
+fn fits(change: &Change, count: usize) -> bool {
+    count > 0 && change.matches.allows(count)
 }
 
 /// A field of an identity.

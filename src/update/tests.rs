@@ -551,3 +551,146 @@ fn an_append_means_the_end_wherever_that_is() {
         assert_eq!(verdict(&append, &longer), (Verdict::Applies, String::new(), String::new()), "{path}");
     }
 }
+
+/// What stops the build by the verdicts on patches, as `patch verdict: message`, and by the overlay itself.
+fn stops(project: &Project, upstream: &str) -> (Vec<String>, Vec<String>) {
+    let update = looked(project, upstream, None).unwrap();
+    let patches = update.overlays.iter().flat_map(|o| &o.patches);
+    let stopping = |v: Verdict| v.is_conflict() && v != Verdict::UpstreamChanged;
+    let told = patches.flat_map(|p| p.operations.iter().map(move |o| (p, o))).filter(|(_, o)| stopping(o.verdict));
+    let told = told.map(|(p, o)| format!("{} {}: {}", p.name, o.verdict.as_str(), o.message)).collect();
+    let whole = update.overlays.iter().flat_map(|o| o.stops.iter().map(|s| format!("{}: {}", o.name, s.message)));
+    (told, whole.chain(update.stops.iter().map(|s| s.message.clone())).collect())
+}
+
+const DIGEST: &str = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+#[test]
+fn a_build_that_stops_at_what_no_value_shows_is_a_conflict_of_its_patch() {
+    let pinned = format!("{CONTAINERS}        - {{name: proxy, image: 'example.org/proxy:3@{DIGEST}'}}\n");
+    let newer = with(CONTAINERS, &pinned);
+    let project = project("", &[&pin("*"), &on_agent("      - {op: remove, path: /spec/template/spec/hostNetwork}\n")]);
+    let update = looked(&project, &newer, None).unwrap();
+    let [every, other] = &update.overlays[0].patches[..] else { panic!("two patches are expected") };
+    assert_eq!((every.verdict, other.verdict), (Verdict::Refused, Verdict::Applies));
+    let [_, stop] = &every.operations[..] else { panic!("it is told beside what the operation came to") };
+    assert_eq!((stop.verdict, stop.line), (Verdict::Refused, 9));
+    assert_eq!(stop.message, "the image loses its digest: `example.org/agent:9` is not pinned");
+    assert_eq!(stop.resource, "DaemonSet.apps/net/agent");
+    assert_eq!(stop.path, "/spec/template/spec/containers/[name=proxy]/image");
+    assert_eq!(stop.notes[0], format!("It was `example.org/proxy:3@{DIGEST}`."));
+    assert_eq!(update.conflicts(), 1);
+}
+
+#[test]
+fn a_build_that_would_leave_nothing_is_a_conflict_of_the_patch_that_deletes() {
+    let delete = "changes:\n  - target: {kind: DaemonSet}\n    delete: true\n";
+    let alone = &UPSTREAM[UPSTREAM.find("---\n").unwrap() + 4..];
+    let (patches, _) = stops(&project("", &[delete]), alone);
+    let verdict = Verdict::Refused.as_str();
+    assert_eq!(patches, [format!("p0 {verdict}: the patches delete every document, so nothing would be left")]);
+}
+
+#[test]
+fn a_build_that_stopped_on_the_locked_base_too_is_told_as_that() {
+    let pinned = with("agent:1.0", &format!("agent:1.0@{DIGEST}"));
+    let project = project_of(&pinned, "", &[&pin("[name=agent]")]);
+    let (patches, _) = stops(&project, &pinned.replace("1500", "9000"));
+    let message = "the image loses its digest: `example.org/agent:9` is not pinned";
+    assert_eq!(patches, [format!("p0 fails on the locked base too: {message}")]);
+}
+
+#[test]
+fn what_follows_from_a_conflict_that_is_told_is_none_of_its_own() {
+    let first = on_agent("      - {op: add, path: '/spec/template/spec/volumes/[name=bin]/emptyDir', value: {}}\n");
+    let second =
+        on_agent("      - {op: add, path: '/spec/template/spec/volumes/[name=bin]/emptyDir/medium', value: Memory}\n");
+    let first = first.replace("{}}", "{}}\n      - {op: remove, path: /spec/template/spec/hostNetwork}");
+    let project = project("", &[&first, &second]);
+    assert_eq!(stops(&project, UPSTREAM), (vec![], vec![]));
+    let (patches, whole) = stops(&project, &with("      hostNetwork: true\n", ""));
+    assert_eq!((patches.len(), whole.len()), (1, 0), "{patches:?} {whole:?}");
+    assert!(patches[0].starts_with("p0 already upstream"), "{patches:?}");
+}
+
+#[test]
+fn a_build_that_stops_at_no_patch_is_a_conflict_of_the_overlay_and_is_told_once_for_each() {
+    let project = project("", &[]);
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: agent}\n";
+    project.write("overlays/x/service.yaml", service);
+    let overlay = "apiVersion: overlay/v1\nkind: Overlay\nname: x\nbases: [../../base/b]\nresources: [service.yaml]\n";
+    project.write("overlays/x/overlay.yaml", overlay);
+    assert_eq!(stops(&project, &with("1500", "9000")), (vec![], vec![]));
+    let newer = format!("{UPSTREAM}---\n{service}");
+    let (patches, whole) = stops(&project, &newer);
+    assert_eq!((patches, whole), (vec![], vec!["x: the result has Service/agent twice".to_owned()]));
+    let update = looked(&project, &newer, None).unwrap();
+    assert_eq!(update.conflicts(), 1);
+}
+
+#[test]
+fn a_patch_that_stops_the_build_is_told_with_its_own_overlay_alone() {
+    let pinned = format!("{CONTAINERS}        - {{name: proxy, image: 'example.org/proxy:3@{DIGEST}'}}\n");
+    let project = project("", &[&pin("*")]);
+    project.write("overlays/a/overlay.yaml", "apiVersion: overlay/v1\nkind: Overlay\nname: a\nbases: [../x]\n");
+    let (patches, whole) = stops(&project, &with(CONTAINERS, &pinned));
+    assert_eq!((patches.len(), whole), (1, vec![]), "{patches:?}");
+}
+
+#[test]
+fn a_base_that_could_not_be_vendored_is_a_conflict() {
+    let source = "source: {url: ['https://example.org/a.yaml', 'https://example.org/b.yaml']}";
+    let base = format!(
+        "apiVersion: overlay/v1\nkind: Base\nname: b\n{source}\nkeep: [{{kind: DaemonSet}}, {{name: settings}}]\n"
+    );
+    let (config, daemon) = UPSTREAM.split_once("---\n").unwrap();
+    let project = Project::new(&[("base/b/base.yaml", &base)]);
+    let fetched =
+        |texts: [&str; 2]| texts.map(|text| Fetched { name: "new.yaml".into(), bytes: text.as_bytes().to_vec() });
+    let mut findings = Findings::new();
+    let base = project.base("base/b");
+    let plan = vendor::plan(&project.root, &base, &fetched([config, daemon]), ACCEPT, &mut findings);
+    vendor::carry_out(&[&plan.unwrap()]).unwrap();
+    let newer = fetched([&config.replace("settings", "options"), &format!("{daemon}---\n{config}")]);
+    let update = look(&project.root, &Newer { base: &base, files: &newer, old: None }, &mut findings).unwrap();
+    assert_eq!(update.stops.len(), 1);
+    assert_eq!(update.stops[0].message, "`keep` leaves nothing of https://example.org/a.yaml");
+    assert_eq!(update.conflicts(), 1);
+}
+
+/// What the one patch newly means on another upstream, as document, what it was, and whether it is new.
+fn newly(base: &str, patch: &str, upstream: &str) -> (Verdict, Vec<(String, Option<String>, bool)>) {
+    let update = looked(&project_of(base, "", &[patch]), upstream, None).unwrap();
+    let patch = &update.overlays[0].patches[0];
+    let newly = patch.newly_meant.iter().map(|n| (n.resource.clone(), n.was.clone(), n.new));
+    assert_eq!(update.conflicts(), 0);
+    (patch.verdict, newly.collect())
+}
+
+#[test]
+fn a_document_that_a_target_of_several_takes_in_is_told() {
+    let add = |target: &str| {
+        format!(
+            "changes:\n  - target: {target}\n    matches: at-least-1\n    patch:\n      \
+             - {{op: add, path: /metadata/annotations, value: {{ours: '1'}}}}\n      \
+             - {{op: add, path: /metadata/finalizers, value: [o/x]}}\n"
+        )
+    };
+    let document = |name: &str, labels: &str| {
+        format!("---\napiVersion: v1\nkind: Service\nmetadata: {{name: {name}, labels: {{tier: {labels}}}}}\n")
+    };
+    let base = document("one", "net") + &document("other", "web");
+    let (one, two) = ("Service/one (v1)".to_owned(), "Service/two (v1)".to_owned());
+    for target in ["{labels: {tier: net}}", "{name: '*o*', labels: {tier: net}}"] {
+        let more = format!("{base}{}", document("two", "net"));
+        let told = newly(&base, &add(target), &more);
+        assert_eq!(told, (Verdict::Applies, vec![(two.clone(), None, true)]), "{target}");
+        assert_eq!(newly(&base, &add(target), &base).1, [], "{target}");
+    }
+    let (net, relabelled) = (add("{labels: {tier: net}}"), base.replace("web", "net"));
+    assert_eq!(newly(&base, &net, &relabelled).1, [("Service/other (v1)".to_owned(), None, false)]);
+    assert_eq!(newly(&base, &net, &base.replace("name: one", "name: two")).1, [(two, Some(one), true)]);
+    let versioned = add("{kind: DaemonSet}");
+    let bumped = with("apps/v1", "apps/v2");
+    assert_eq!(newly(UPSTREAM, &versioned, &bumped).1, [], "another version is the same document");
+}
