@@ -40,15 +40,20 @@ fn project() -> tempfile::TempDir {
     project
 }
 
-/// The verdict and the first note of each operation that does not apply, by its patch, where upstream becomes this.
-fn told(from: &str, to: &str) -> Vec<String> {
+/// The patches of the overlay on another upstream, in which `to` stands wherever `from` stood.
+fn patches(from: &str, to: &str) -> Vec<Value> {
     let project = project();
     let upstream = fs::read_to_string(project.path().join("base/multus").join(FILE)).unwrap();
     assert!(upstream.contains(from), "{from}");
     fs::write(project.path().join("newer.yml"), upstream.replace(from, to)).unwrap();
     let (_, printed) = overlay(project.path(), &["update", "base/multus", "--from", "newer.yml", "--format", "json"]);
     let report = serde_json::Deserializer::from_str(&printed).into_iter::<Value>().next().unwrap().unwrap();
-    let patches = report["bases"][0]["overlays"][0]["patches"].as_array().unwrap();
+    report["bases"][0]["overlays"][0]["patches"].as_array().unwrap().clone()
+}
+
+/// The verdict and the first note of each operation that does not apply, by its patch, where upstream becomes this.
+fn told(from: &str, to: &str) -> Vec<String> {
+    let patches = patches(from, to);
     let operation = |patch: &Value, told: &Value| {
         format!("{} {}: {}", patch["name"], told["verdict"], told["notes"][0]).replace('"', "")
     };
@@ -81,6 +86,42 @@ fn a_daemon_that_upstream_renames_is_named_at_each_patch_on_it() {
         told("name: kube-multus-ds", "name: kube-multus-thick"),
         patches.map(|patch| format!("{patch} gone: {there}"))
     );
+}
+
+#[test]
+fn what_upstream_puts_in_front_or_lays_out_anew_is_no_conflict_and_what_it_takes_up_can_be_dropped() {
+    let verdicts = |from: &str, to: &str| -> Vec<String> {
+        let verdict = |patch: &Value| format!("{} {}", patch["name"], patch["verdict"]).replace('"', "");
+        patches(from, to).iter().map(verdict).filter(|line| !line.ends_with(" applies")).collect()
+    };
+    let none: [&str; 0] = [];
+    for list in ["      containers:\n", "      initContainers:\n"] {
+        let in_front = format!("{list}      - name: proxy\n        image: example.org/proxy:3\n");
+        assert_eq!(verdicts(list, &in_front), none);
+    }
+    let text = "    {\n        \"chrootDir\": \"/hostroot\",\n        \"cniVersion\": \"0.3.1\",\n";
+    let anew = "    { \"cniVersion\": \"0.3.1\",\n\n      \"chrootDir\":\"/hostroot\",\n";
+    assert_eq!(verdicts(text, anew), none);
+    let network = "      hostNetwork: true\n";
+    let selector = |selector: &str| format!("{network}      nodeSelector: {{{selector}}}\n");
+    assert_eq!(verdicts(network, &selector("kubernetes.io/hostname: nik-debian")), ["node-selector already-upstream"]);
+    assert_eq!(verdicts(network, &selector("kubernetes.io/os: linux")), ["node-selector refused"]);
+}
+
+#[test]
+fn an_image_that_upstream_moves_is_a_conflict_with_three_values_at_each_container() {
+    let moved = format!("multus-cni:snapshot-thick@sha256:{}", "a".repeat(64));
+    let patches = patches("multus-cni:snapshot-thick", &moved);
+    let conflicts: Vec<&Value> = patches.iter().filter(|patch| patch["verdict"] != "applies").collect();
+    let [patch] = &conflicts[..] else { panic!("one patch is expected: {conflicts:?}") };
+    assert_eq!((&patch["name"], &patch["verdict"]), (&"image-digest".into(), &"refused".into()));
+    let operations = patch["operations"].as_array().unwrap();
+    assert_eq!(operations.len(), 2);
+    for told in operations {
+        let image = |name: &str| Value::from(format!("ghcr.io/k8snetworkplumbingwg/{name}"));
+        assert_eq!((&told["base"], &told["upstream"]), (&image("multus-cni:snapshot-thick"), &image(&moved)));
+        assert!(told["ours"].as_str().unwrap().starts_with("ghcr.io/k8snetworkplumbingwg/multus-cni@sha256:2b96"));
+    }
 }
 
 /// What upstream changed, as `resource path`, and the verdicts.
