@@ -71,6 +71,9 @@ pub struct Mark {
 /// How many colours there are; patch number `COLOURS` has the first one again. Numbers tell them apart.
 const COLOURS: usize = 10;
 
+/// How many findings of one code are shown; the rest is folded.
+const FINDINGS_SHOWN: usize = 3;
+
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
@@ -102,7 +105,7 @@ struct Page {
     filters: Vec<Filter>,
     total: usize,
     alarms: Vec<Alarm>,
-    findings: Vec<FindingView>,
+    findings: Vec<FindingGroup>,
     notes: Vec<FindingView>,
     columns: Vec<String>,
     documents: Vec<DocumentView>,
@@ -142,9 +145,16 @@ struct Alarm {
 struct FindingView {
     severity: &'static str,
     code: &'static str,
-    message: String,
+    message: Vec<Run>,
     place: String,
-    help: String,
+    help: Vec<Run>,
+}
+
+/// What was found of one kind: the first ones, and the rest to be unfolded.
+struct FindingGroup {
+    shown: Vec<FindingView>,
+    more: Vec<FindingView>,
+    label: String,
 }
 
 struct DocumentView {
@@ -208,10 +218,17 @@ struct Card {
 struct PatchView {
     /// Whether it is told below the block, where its first departure stands, and not in the card.
     is_open: bool,
-    why: Vec<Vec<Run>>,
+    why: Vec<Paragraph>,
     evidence: Vec<Link>,
     facts: Vec<(&'static str, Link)>,
     file: String,
+}
+
+#[derive(Clone)]
+struct Paragraph {
+    runs: Vec<Run>,
+    /// Whether every line of it is indented, as what somebody quotes is.
+    is_quoted: bool,
 }
 
 /// A stretch of a paragraph.
@@ -251,7 +268,7 @@ impl Page {
         let (picked, idle): (Vec<_>, Vec<_>) = filters(overlay, documents).into_iter().partition(|f| f.count > 0);
         let nobodys = documents.iter().flat_map(|d| &d.marks).filter(|m| m.patch.is_none()).count();
         let total = picked.iter().map(|f| f.count).sum::<usize>() + nobodys;
-        let (notes, findings) = findings(overlay).partition(|f| f.severity == "note");
+        let (notes, findings): (Vec<_>, Vec<_>) = findings(overlay).partition(|f| f.severity == "note");
         Page {
             policy: policy(),
             style: STYLE,
@@ -268,7 +285,7 @@ impl Page {
             filters: picked,
             total,
             alarms,
-            findings,
+            findings: grouped(findings),
             notes,
             columns,
             documents: views,
@@ -387,13 +404,32 @@ fn findings(overlay: &OverlayReport) -> impl Iterator<Item = FindingView> {
     overlay.findings.iter().filter(move |f| overlay.unbuilt || !has_own(f.code)).map(|finding| FindingView {
         severity: finding.severity.as_str(),
         code: finding.code.as_str(),
-        message: visible(&finding.message).into_owned(),
+        message: runs(&visible(&finding.message)),
         place: finding.place.as_ref().map_or(String::new(), |place| {
             let (line, column) = place.line_column();
             format!("{}:{line}:{column}", visible(&place.source.name))
         }),
-        help: visible(&finding.help.join(" ")).into_owned(),
+        help: runs(&visible(&finding.help.join(" "))),
     })
+}
+
+/// Findings by severity and code, in the order of the first of each.
+fn grouped(findings: Vec<FindingView>) -> Vec<FindingGroup> {
+    let mut groups: Vec<FindingGroup> = Vec::new();
+    for finding in findings {
+        let is_its = |group: &&mut FindingGroup| {
+            group.shown.first().is_some_and(|first| (first.severity, first.code) == (finding.severity, finding.code))
+        };
+        match groups.iter_mut().find(is_its) {
+            Some(group) if group.shown.len() < FINDINGS_SHOWN => group.shown.push(finding),
+            Some(group) => {
+                group.label = format!("{} more of {}", group.more.len() + 1, finding.code);
+                group.more.push(finding);
+            }
+            None => groups.push(FindingGroup { shown: vec![finding], more: Vec::new(), label: String::new() }),
+        }
+    }
+    groups
 }
 
 impl DocumentView {
@@ -528,8 +564,9 @@ impl Writer<'_> {
 
     fn tag(&self, mark: &Mark, id: &str) -> Tag {
         let name = mark.patch.and_then(|index| self.overlay.patches.get(index)).map(|p| visible(&p.name));
-        let label = name.map_or_else(|| "unexplained departure".to_owned(), |name| format!("departure of {name}"));
-        Tag { href: format!("#{id}"), text: number(mark.patch), label }
+        let whose = name.map_or_else(|| "unexplained departure".to_owned(), |name| format!("departure of {name}"));
+        let text = number(mark.patch);
+        Tag { href: format!("#{id}"), label: format!("{text}: {whose}"), text }
     }
 
     fn card(&mut self, mark: &Mark, id: &str, resource: &str) -> Card {
@@ -558,7 +595,7 @@ impl Writer<'_> {
             path: visible(&departure.path).into_owned(),
             item: (departure.resource != resource).then(|| visible(&departure.resource).into_owned()),
             within: departure.within.as_ref().map(|within| visible(within).into_owned()),
-            values: if departure.is_whole_document() { Vec::new() } else { values(departure, patch.is_none()) },
+            values: if is_read_beside(mark) { Vec::new() } else { values(departure, patch.is_none()) },
             note: departure.note.as_ref().map(|note| visible(note).into_owned()),
             alarm,
             patch: patch.map(|(index, patch)| PatchView { is_open: self.told.insert(index), ..patch_view(patch) }),
@@ -586,6 +623,15 @@ fn verb(departure: &Departure) -> &'static str {
     }
 }
 
+/// Whether the lines beside a card say all that its values would: those that are not as they should be, that moved, or
+/// that stand in a text within a line are told in the card too.
+fn is_read_beside(mark: &Mark) -> bool {
+    let departure = &mark.departure;
+    let has_lines = mark.upstream.iter().chain(&mark.result).any(|lines| !lines.is_empty());
+    let is_plain = mark.patch.is_some() && !mark.lacking && departure.within.is_none();
+    departure.is_whole_document() || is_plain && has_lines && departure.change != ChangeKind::Move
+}
+
 fn values(departure: &Departure, is_unexplained: bool) -> Vec<(&'static str, String)> {
     let names = match (departure.change, is_unexplained) {
         (ChangeKind::Move, _) => ("from index", "to index"),
@@ -602,7 +648,7 @@ fn patch_view(patch: &PatchReport) -> PatchView {
     let facts = [("verified", &patch.verified), ("review", &patch.review), ("upstream", &patch.upstream)];
     PatchView {
         is_open: false,
-        why: paragraphs(&patch.why).iter().map(|paragraph| runs(paragraph)).collect(),
+        why: paragraphs(&patch.why).iter().map(|text| paragraph(text)).collect(),
         evidence: patch.evidence.iter().map(|evidence| Link::new(evidence)).collect(),
         facts: facts.into_iter().filter_map(|(name, fact)| Some((name, Link::new(fact.as_ref()?)))).collect(),
         file: visible(&patch.file).into_owned(),
@@ -620,13 +666,24 @@ fn paragraphs(text: &str) -> Vec<String> {
             continue;
         }
         if !open.is_empty() {
-            open.push(if line.starts_with([' ', '\t', '-', '*']) { '\n' } else { ' ' });
+            let stays = [" ", "\t", "- ", "* "].iter().any(|start| line.starts_with(start));
+            open.push(if stays { '\n' } else { ' ' });
         }
         open.push_str(&visible(line.trim_end()));
     }
     paragraphs.push(open);
     paragraphs.retain(|paragraph| !paragraph.is_empty());
     paragraphs
+}
+
+/// A paragraph, without the indentation that all of its lines have.
+fn paragraph(text: &str) -> Paragraph {
+    let indent = text.lines().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
+    if indent < 2 {
+        return Paragraph { runs: runs(text), is_quoted: false };
+    }
+    let lines: Vec<&str> = text.lines().filter_map(|line| line.get(indent..)).collect();
+    Paragraph { runs: vec![Run { text: lines.join("\n"), is_code: false }], is_quoted: true }
 }
 
 /// A paragraph cut at its backquotes: what stands between two of them is code.

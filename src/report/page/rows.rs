@@ -146,10 +146,22 @@ fn parts<'t>(line: Option<&'t str>, other: Option<&str>) -> (&'t str, &'t str, &
     let head: usize = line.chars().zip(other.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
     let (shared, rest) = line.split_at(head);
     let other = other.get(head..).unwrap_or_default();
-    let tail: usize =
-        rest.chars().rev().zip(other.chars().rev()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
-    let (middle, tail) = rest.split_at(rest.len() - tail);
+    let (middle, tail) = rest.split_at(rest.len() - shared_end(rest, other));
     (shared, middle, tail)
+}
+
+/// How many bytes two texts have in common at their ends, from a word's beginning on: half a word that is the same by
+/// chance says nothing.
+fn shared_end(one: &str, other: &str) -> usize {
+    let is_word = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    let common: usize =
+        one.chars().rev().zip(other.chars().rev()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
+    let is_within_word = |text: &str| text.get(..text.len() - common).is_some_and(|before| before.ends_with(is_word));
+    if !is_within_word(one) && !is_within_word(other) {
+        return common;
+    }
+    let end = one.get(one.len() - common..).unwrap_or_default();
+    end.find(|c| !is_word(c)).map_or(0, |at| end.len() - at)
 }
 
 /// The lines of a text, and where each begins.

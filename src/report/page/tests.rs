@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::diag::Diagnostic;
 use crate::report::{Against, Missing, sample};
 
 fn text(text: &str) -> PageText {
@@ -167,4 +168,59 @@ fn what_stands_between_backquotes_is_code() {
     assert_eq!(told("run `a b` and `c`"), [run("run ", false), run("a b", true), run(" and ", false), run("c", true)]);
     assert_eq!(told("`a` it`s"), [run("a", true), run(" it`s", false)]);
     assert_eq!(told("plain"), [run("plain", false)]);
+}
+
+#[test]
+fn a_word_that_ends_alike_by_chance_is_marked_whole() {
+    let marked = |old: &str, new: &str| {
+        let page = PageDocument {
+            upstream: Some(text(old)),
+            result: Some(text(new)),
+            ..document(vec![mark(Some(0), "/x", 0..old.len(), 0..new.len())])
+        };
+        let sides = rows::Sides::new(&page, false);
+        sides.cells(&sides.rows[0]).iter().map(|cell| cell.parts.1.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(marked("cpu: 100m", "cpu: 200m"), ["100m", "200m"]);
+    assert_eq!(marked("a: r:snap-thick", "a: r@sha256:12 # v4-thick"), [":snap-thick", "@sha256:12 # v4-thick"]);
+    assert_eq!(marked("path: /etc/cni", "path: /var/lib/etc/cni"), ["", "var/lib/"]);
+    assert_eq!(marked("x: {path: /a-b, c: 1}", "x: {path: /d-b, c: 1}"), ["a-b", "d-b"]);
+}
+
+#[test]
+fn a_line_of_a_reason_runs_on_unless_it_is_an_item_or_indented() {
+    assert_eq!(
+        paragraphs("Give it\n--root-dir.\n- one\n* two\n**loud**"),
+        ["Give it --root-dir.\n- one\n* two **loud**"]
+    );
+    let quoted = |text: &str| paragraph(&paragraphs(text)[0]);
+    let message = quoted("  failed:\n    `x` is not there\n");
+    assert!(message.is_quoted);
+    assert_eq!(message.runs, [Run { text: "failed:\n  `x` is not there".into(), is_code: false }]);
+    assert!(!quoted("failed\n  there").is_quoted);
+}
+
+#[test]
+fn many_findings_of_a_code_are_folded() {
+    let mut overlay = sample::report().overlays.remove(0);
+    let one = Diagnostic::new(Code::ImageNotPinned, "run `a b` first");
+    overlay.findings = [vec![one; 5], vec![Diagnostic::new(Code::ReviewDue, "late")]].concat();
+    let page = html(&overlay, &[]);
+    assert!(page.contains("<summary>2 more of image-not-pinned</summary>"), "{page}");
+    assert_eq!(page.matches("<code>image-not-pinned</code>").count(), 5);
+    assert_eq!((page.matches(" more of ").count(), page.matches("run <code>a b</code> first").count()), (1, 5));
+}
+
+#[test]
+fn a_card_tells_values_where_no_line_beside_it_does() {
+    let overlay = &sample::report().overlays[0];
+    let has_values = |mark: Mark| html(overlay, &[document(vec![mark])]).contains("<dl class=\"values\">");
+    let plain = || mark(Some(0), "/x", 8..13, 8..13);
+    assert!(!has_values(plain()));
+    assert!(has_values(mark(Some(0), "/nowhere", 0..0, 0..0)));
+    assert!(has_values(Mark { lacking: true, ..plain() }));
+    assert!(has_values(Mark { patch: None, ..plain() }));
+    let mut within = plain();
+    within.departure.within = Some("/data/x".into());
+    assert!(has_values(within));
 }
