@@ -1,10 +1,15 @@
 //! Holds the documentation to the code: every command line in it is one that the program takes, every link leads
-//! somewhere, and what the reference pages say of limits, keys, paths and exit codes is what the code has.
+//! somewhere, and what the reference pages say of limits, keys, paths and exit codes is what the code has. What the tutorial and the top of
+//! README.md show is run.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may read the project's files, and fail")]
+
+#[path = "support/tutorial.rs"]
+mod tutorial;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use clap::Parser as _;
 use overlay::cli::Cli;
@@ -223,4 +228,39 @@ fn the_page_of_exit_codes_has_those_that_help_names() {
     let text = page("exit-codes.md");
     let codes: Vec<&str> = rows(&text, "| exit | means |\n").into_iter().map(|row| row[0]).collect();
     assert_eq!(codes, ["0", "1", "2"]);
+}
+
+/// A text with `…` for each hash in it.
+fn without_hashes(text: &str) -> String {
+    regex::Regex::new(r"\b[0-9a-f]{64}\b").unwrap().replace_all(text, "…").into_owned()
+}
+
+/// With the very file of upstream, hashes and all, tests/corpus_tutorial.rs does the same.
+#[test]
+fn the_tutorial_prints_what_it_shows_on_a_file_of_the_same_lines() {
+    let page = fs::read_to_string(tutorial::file()).unwrap();
+    let played =
+        without_hashes(&tutorial::played(&page, &top().join("tests/data/tutorial/multus-daemonset-thick.yml")));
+    let page = without_hashes(&page);
+    assert_eq!(page.matches('…').count() - fs::read_to_string(tutorial::file()).unwrap().matches('…').count(), 4);
+    assert!(played == page, "{}", similar::TextDiff::from_lines(&page, &played).unified_diff());
+}
+
+#[test]
+fn the_readme_opens_with_what_its_first_command_prints() {
+    let readme = fs::read_to_string(top().join("README.md")).unwrap();
+    let (command, transcript) = readme.split_once("```\n$ overlay ").unwrap().1.split_once('\n').unwrap();
+    let ran = Command::new(env!("CARGO_BIN_EXE_overlay")).args(command.split(' ')).current_dir(top()).output().unwrap();
+    let printed = String::from_utf8(ran.stdout).unwrap();
+    let mut rest = printed.as_str();
+    let (transcript, _) = transcript.split_once("```\n").unwrap();
+    // A line `  ...` stands for some lines; what stands between two of them is printed as it is.
+    let shown: Vec<&str> = transcript.split("  ...\n").collect();
+    assert!(rest.starts_with(shown[0]) && rest.ends_with(shown[shown.len() - 1]), "{printed}");
+    for stretch in &shown {
+        let at = rest.find(stretch).unwrap_or_else(|| panic!("{printed}\ndoes not go on with\n{stretch}"));
+        rest = &rest[at + stretch.len()..];
+    }
+    assert_eq!(rest, "");
+    assert_eq!(ran.status.code(), Some(1));
 }
