@@ -98,6 +98,25 @@ fn every_command_line_is_one_that_the_program_takes() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
+#[test]
+fn examples_of_help_are_command_lines_and_no_wider_than_help() {
+    let mut open = vec![<Cli as clap::CommandFactory>::command()];
+    let mut count = 0;
+    while let Some(command) = open.pop() {
+        open.extend(command.get_subcommands().cloned());
+        let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        for line in examples.lines() {
+            assert!(line.chars().count() <= 100, "{}: {line}", command.get_name());
+            for line in command_lines(&format!("```{}```", line.trim())) {
+                count += 1;
+                let taken = Cli::try_parse_from(words(&line));
+                assert!(taken.is_ok(), "{}: {line}\n{}", command.get_name(), taken.unwrap_err());
+            }
+        }
+    }
+    assert!(count > 60, "{count}");
+}
+
 /// The anchor of a heading, as GitHub and Forgejo make it.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));

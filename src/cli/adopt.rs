@@ -34,7 +34,8 @@ use crate::verify::{against, live};
 Examples:
   overlay adopt old.yaml --base base/net --to overlays/lab
   overlay adopt old.yaml --into overlays/lab       only what no patch there explains
-  kubectl get -f base/net/net.yaml -o yaml | overlay adopt - --base base/net --to overlays/lab --live
+  kubectl get -f base/net/net.yaml -o yaml |
+    overlay adopt - --base base/net --to overlays/lab --live
                                                    what a cluster has otherwise"
 )]
 pub struct AdoptArgs {

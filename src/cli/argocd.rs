@@ -25,7 +25,7 @@ use crate::verify::{annotate, overlay};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  cd overlays/lab && overlay argocd generate       what Argo CD gets of this folder, or the error that it shows")]
+  cd overlays/lab && overlay argocd generate       what Argo CD gets of this folder, or its error")]
 pub struct ArgocdArgs {
     #[command(subcommand)]
     command: ArgocdCommand,

@@ -36,7 +36,7 @@ Examples:
   overlay diff overlays/lab                        what the overlay changes
   overlay diff overlays/lab --color always | less -R
   overlay diff overlays/lab --format html > lab.html
-                                                   a page for people: each departure beside its reason
+                                                   a page: each departure beside its reason
   overlay diff overlays/lab --format html --against old.yaml > old.html
                                                    and in a third column what no patch explains
   overlay diff base/net old.yaml                   what a copy has otherwise than upstream

@@ -30,11 +30,12 @@ Examples:
   overlay image ghcr.io/team/app:v1.2              ghcr.io/team/app:v1.2@sha256:…
   overlay image ghcr.io/team/app:v1.2 --format json | jq '.images[].platforms'
   overlay image --pin overlays/lab/patches/image.yaml
-                                                   every image of the patch, by the tag that it has there
+                                                   every image of the patch, by its tag there
   overlay image ghcr.io/team/app:v1.3 --pin overlays/lab/patches/image.yaml
                                                    this one, by another tag
 
-Exit codes: 0 the digest is known, 1 the registry has no such image, 2 it did not say, or could not run.")]
+Exit codes: 0 the digest is known, 1 the registry has no such image, 2 it did not say or could not
+run.")]
 pub struct ImageArgs {
     /// The image, as `[REGISTRY/]REPOSITORY[:TAG]`; with --pin, which of the patch's images, and the tag that it is to
     /// have now

@@ -32,8 +32,8 @@ use crate::subject::Subject;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  overlay init multus https://github.com/k8snetworkplumbingwg/multus-cni/blob/master/deployments/multus-daemonset-thick.yml
   overlay init net https://example.org/net/v1.4.2/install.yaml
+  overlay init net https://github.com/example/net/blob/main/deploy/install.yaml
   overlay init net upstream/net.yaml               of a file in this repository
   overlay init lab --base base/net                 another overlay on a base that is there
   overlay init net upstream/net.yaml --patch log-level --target ConfigMap/net-config

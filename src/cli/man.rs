@@ -17,7 +17,7 @@ use crate::fsio::{self, Write};
 Examples:
   overlay man | man -l -                           read the page of the program
   overlay man verify | man -l -                    read the page of a command
-  overlay man --to ~/.local/share/man/man1         write all pages, where `man overlay-verify` finds them")]
+  overlay man --to ~/.local/share/man/man1         write all pages, where `man` finds them")]
 pub struct ManArgs {
     /// The command; without one, the program
     #[arg(value_name = "COMMAND")]

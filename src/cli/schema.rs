@@ -21,7 +21,7 @@ use crate::schema::{FOLDER, Schema};
 #[command(after_help = "\
 Examples:
   overlay schema Patch            print the schema of a patch
-  overlay schema --write          put all of them into .overlay/schemas at the root, where files name them")]
+  overlay schema --write          put all of them where our files name them: .overlay/schemas")]
 pub struct SchemaArgs {
     /// The kind
     #[arg(value_name = "KIND", value_enum, ignore_case = true, required_unless_present = "write")]

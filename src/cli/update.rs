@@ -28,12 +28,13 @@ use crate::update::{self, Newer};
 Examples:
   overlay update base/multus                       what is new on the branch that base.yaml follows?
   overlay update base/multus --ref v4.3.0          what would this branch, tag or release mean?
-  overlay update base/multus --ref v4.3.0 --write  go there: base.yaml, documents and lock as one step
+  overlay update base/multus --ref v4.3.0 --write  go there: base.yaml, documents and lock in one
   overlay update base/multus --from new.yml --old old.yml
-                                                   the new and the old upstream from files, without the network
+                                                   the new and the old upstream, from files
   overlay update --all --check --format github     in a nightly job: is there anything to do?
 
-Exit codes: 0 no patch conflicts, 1 one does (or, with --check, there is something to do), 2 could not run.")]
+Exit codes: 0 no patch conflicts, 1 one does (or, with --check, there is something to do), 2 could
+not run.")]
 pub struct UpdateArgs {
     /// The base's folder
     #[arg(value_name = "BASE", required_unless_present = "all", conflicts_with = "all")]

@@ -27,11 +27,11 @@ use crate::layer::vendor::{self, Accept, Fetched, Plan, Step};
 #[command(after_help = "\
 Examples:
   overlay vendor base/multus                       fetch, check against the lock, write
-  overlay vendor --check                           is every base below this folder as locked? Writes nothing
-  overlay vendor base/multus --accept-layout       keep a file that was formatted anew, if it means the same
-  overlay vendor base/multus --from multus.yml     take upstream's bytes from a file, without the network
+  overlay vendor --check                           is every base here as locked? Writes nothing
+  overlay vendor base/multus --accept-layout       keep a re-formatted file that means the same
+  overlay vendor base/multus --from multus.yml     take upstream's bytes from a file
   overlay vendor --mirror https://raw.githubusercontent.com=https://mirror.example.org/raw
-                                                   fetch from a mirror; the lock keeps upstream's own address")]
+                                                   fetch from a mirror; locked is upstream's address")]
 pub struct VendorArgs {
     /// The bases' folders; without one, every base below the current folder
     #[arg(value_name = "BASE")]

@@ -35,9 +35,10 @@ use crate::verify::{against, annotate, rendered};
 Examples:
   overlay verify                                   every overlay below this folder
   overlay verify overlays/lab --strict             one, where warnings fail too
-  overlay verify --online                          and whether upstream and registries still have what is pinned
+  overlay verify --online                          and: is what is pinned still there?
   overlay verify overlays/lab --against old.yaml   what a copy kept by hand really changes
-  overlay build overlays/lab | kubectl get -f - -o json | overlay verify overlays/lab --against - --live
+  overlay build overlays/lab | kubectl get -f - -o json |
+    overlay verify overlays/lab --against - --live
                                                    what a cluster has otherwise
   overlay verify --fix-rendered                    write committed results anew
   overlay verify --format github                   annotations in a pull request
