@@ -1,8 +1,10 @@
 //! Holds the documentation to the code: every command line in it is one that the program takes, every link leads
-//! somewhere, and what the reference pages say of limits, keys, paths and exit codes is what the code has. What the tutorial and the top of
-//! README.md show is run.
+//! somewhere, and what the reference pages say of limits, keys, paths and exit codes is what the code has. What the tutorial and the
+//! transcripts of README.md show is run.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may read the project's files, and fail")]
 
+#[path = "support/project.rs"]
+mod project;
 #[path = "support/tutorial.rs"]
 mod tutorial;
 
@@ -15,6 +17,7 @@ use clap::Parser as _;
 use overlay::cli::Cli;
 use overlay::patch::path;
 use overlay::schema::Schema;
+use project::Project;
 use serde_json::Value;
 
 fn top() -> &'static Path {
@@ -265,21 +268,87 @@ fn the_tutorial_prints_what_it_shows_on_a_file_of_the_same_lines() {
     assert!(played == page, "{}", similar::TextDiff::from_lines(&page, &played).unified_diff());
 }
 
-#[test]
-fn the_readme_opens_with_what_its_first_command_prints() {
-    let readme = fs::read_to_string(top().join("README.md")).unwrap();
-    let (command, transcript) = readme.split_once("```\n$ overlay ").unwrap().1.split_once('\n').unwrap();
-    let ran = Command::new(env!("CARGO_BIN_EXE_overlay")).args(command.split(' ')).current_dir(top()).output().unwrap();
-    let printed = String::from_utf8(ran.stdout).unwrap();
-    let mut rest = printed.as_str();
-    let (transcript, _) = transcript.split_once("```\n").unwrap();
-    // A line `  ...` stands for some lines; what stands between two of them is printed as it is.
-    let shown: Vec<&str> = transcript.split("  ...\n").collect();
-    assert!(rest.starts_with(shown[0]) && rest.ends_with(shown[shown.len() - 1]), "{printed}");
-    for stretch in &shown {
-        let at = rest.find(stretch).unwrap_or_else(|| panic!("{printed}\ndoes not go on with\n{stretch}"));
-        rest = &rest[at + stretch.len()..];
+/// The command lines of a page's blocks that begin with one of ours and a prompt, each with what is shown below it.
+fn transcripts(text: &str) -> Vec<(String, String)> {
+    let blocks = text.split("```\n$ overlay ").skip(1).filter_map(|rest| rest.split_once("\n```"));
+    blocks.filter_map(|(block, _)| block.split_once('\n')).map(|(line, shown)| (line.into(), format!("{shown}\n"))).collect()
+}
+
+/// Holds what is shown to what is printed: the same, but that a line `...` stands for any lines.
+fn assert_shows(shown: &str, printed: &str) {
+    let is_gap = |line: &&str| line.trim() == "...";
+    let lines: Vec<&str> = shown.split_inclusive('\n').collect();
+    let stretches: Vec<String> = lines.split(|line| is_gap(&line)).map(|stretch| stretch.concat()).collect();
+    let (first, last) = (&stretches[0], &stretches[stretches.len() - 1]);
+    assert!(printed.starts_with(first.as_str()) && printed.ends_with(last.as_str()), "{shown}\nis not of\n{printed}");
+    let mut rest = printed;
+    for stretch in &stretches {
+        let (_, after) = rest.split_once(stretch.as_str()).unwrap_or_else(|| panic!("{stretch}\nis not of\n{printed}"));
+        rest = after;
     }
-    assert_eq!(rest, "");
-    assert_eq!(ran.status.code(), Some(1));
+    assert!(rest.is_empty() || stretches.len() > 1, "{printed}");
+}
+
+#[test]
+fn transcripts_of_this_repositorys_overlays_are_what_is_printed() {
+    let mut count = 0;
+    for (path, text) in pages() {
+        let own = |line: &str| line.split(' ').any(|word| word.starts_with("examples/") || word == "overlays/nik-debian");
+        for (line, shown) in transcripts(&text).iter().filter(|(line, _)| own(line)) {
+            let ran = Command::new(env!("CARGO_BIN_EXE_overlay")).args(words(line)).current_dir(top()).output().unwrap();
+            assert_eq!(String::from_utf8(ran.stderr).unwrap(), "", "{}", path.display());
+            assert_shows(shown, &String::from_utf8(ran.stdout).unwrap());
+            count += 1;
+        }
+    }
+    assert_eq!(count, 4);
+}
+
+#[test]
+fn the_error_that_the_readme_shows_is_that_of_its_case() {
+    let told = fs::read_to_string(top().join("tests/cases/target-missing/1.stderr")).unwrap();
+    let readme = fs::read_to_string(top().join("README.md")).unwrap();
+    assert!(told.starts_with("error[target-missing]: ") && readme.contains(&format!("```\n{told}```\n")), "{told}");
+}
+
+#[test]
+fn the_page_of_diff_shows_what_is_printed() {
+    let config = |mtu: u32| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: net-config, namespace: kube-system}}\ndata:\n  net.json: |\n    {{\"mtu\": {mtu}}}\n"
+        )
+    };
+    let agent = |ports: &str| {
+        format!(
+            "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: net-agent, namespace: kube-system}}\nspec:\n  template:\n    spec:\n      containers:\n      - name: agent\n        ports:\n{ports}"
+        )
+    };
+    let (udp, tcp) = ("        - {containerPort: 53, protocol: UDP}\n", "        - {containerPort: 53, protocol: TCP}\n");
+    let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: net-metrics, namespace: kube-system}\n";
+    let two = Project::new([
+        ("upstream/net.yaml", format!("{}{}", config(1500), agent(&format!("{udp}{tcp}"))).as_str()),
+        ("copies/net.yaml", format!("{}{}{service}", config(9000), agent(udp)).as_str()),
+    ]);
+    two.output(&["init", "net", "upstream/net.yaml"]);
+    let one = Project::new([(
+        "upstream/net.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: net}\ndata:\n  log: info\n  mode: quiet\n",
+    )]);
+    one.output(&["init", "net", "upstream/net.yaml"]);
+    one.write("overlays/net/own.yaml", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: lab\n");
+    one.write(
+        "overlays/net/overlay.yaml",
+        "apiVersion: overlay/v1\nkind: Overlay\nname: net\nbases: [../../base/net]\nresources: [own.yaml]\npatches: [log.yaml]\n",
+    );
+    one.write(
+        "overlays/net/log.yaml",
+        "apiVersion: overlay/v1\nkind: Patch\nname: log\nsummary: Log more\nwhy: To see it.\nchanges:\n  - target: {kind: ConfigMap}\n    patch: [{op: replace, path: /data/log, was: info, value: debug}]\n",
+    );
+    let shown = transcripts(&page("diff.md"));
+    assert_eq!(shown.len(), 2);
+    for ((line, shown), (project, exit)) in shown.iter().zip([(two, 1), (one, 0)]) {
+        let words = words(line);
+        let ran = project.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!((ran.stdout.as_str(), ran.exit), (shown.as_str(), Some(exit)), "{}", ran.stderr);
+    }
 }

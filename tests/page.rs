@@ -65,6 +65,7 @@ fn the_page_works_by_clicks_keys_and_anchors_without_an_error() {
     assert_eq!(seen["focused"], seen["secondCard"]);
     assert_eq!(seen["anchored"], true, "a link to a departure that is filtered out shows it");
     assert_eq!(seen["unnamedControls"], 0);
+    assert_eq!(seen["mislabelled"], 0, "what is read out holds what is seen");
     assert_eq!(seen["headings"], true);
     assert_eq!(seen["sideways"], serde_json::json!([false, false, false]), "nothing is wider than the window");
     assert_eq!(seen["network"], serde_json::json!([]));

@@ -252,6 +252,18 @@ fn overlay_step(wanted: &Wanted) -> Step {
     Step { file, bytes: Some(text.into_bytes()), note: "an overlay without patches yet".into() }
 }
 
+/// How many documents a question lists.
+const LISTED: usize = 20;
+
+/// The question for a document, below those that there are.
+fn which(documents: &[String]) -> String {
+    let mut text: String = documents.iter().take(LISTED).map(|name| format!("  {}\n", visible(name))).collect();
+    if documents.len() > LISTED {
+        text.push_str(&format!("  and {} more\n", documents.len() - LISTED));
+    }
+    text + "Document to change, as KIND/NAME"
+}
+
 /// The first patch, if one is wanted; and what comes next.
 fn first_patch(args: &InitArgs, wanted: &Wanted, context: &mut Context) -> Result<End, Failure> {
     let overlay = &wanted.overlay.name;
@@ -261,10 +273,14 @@ fn first_patch(args: &InitArgs, wanted: &Wanted, context: &mut Context) -> Resul
              run `git init`, or stay in this folder\n",
         );
     }
+    let mut findings = Findings::new();
+    let subject = Subject::open(&wanted.root, &wanted.overlay.path, &mut findings);
+    let documents: Vec<String> =
+        subject.iter().flat_map(|subject| new::targets(&subject.plan)).map(|target| new::short_name(&target)).collect();
     let (patch, target) = match (&args.patch, args.leaves_open() && new::someone_is_there()) {
         (None, true) => {
             let name = ask("Name of the first patch, or nothing for none", context)?;
-            let target = if name.is_some() { ask("Document to change, as KIND/NAME", context)? } else { None };
+            let target = if name.is_some() { ask(&which(&documents), context)? } else { None };
             (name, target)
         }
         (patch, _) => (patch.clone(), args.target.clone()),
@@ -274,11 +290,8 @@ fn first_patch(args: &InitArgs, wanted: &Wanted, context: &mut Context) -> Resul
             PatchArgs { name, overlay: wanted.overlay.path.clone(), target, edited: None, summary: None, why: None };
         return new::patch(&patch, context);
     }
-    let mut findings = Findings::new();
-    let subject = Subject::open(&wanted.root, &wanted.overlay.path, &mut findings);
-    let last = subject.and_then(|subject| new::targets(&subject.plan).pop());
-    let target = last.map_or_else(|| "KIND/NAME".to_owned(), |last| new::short_name(&last));
-    let (overlay, target) = (visible(overlay), visible(&target));
+    let target = documents.last().map_or("KIND/NAME", String::as_str);
+    let (overlay, target) = (visible(overlay), visible(target));
     context.terminal.aside(&format!(
         "next: `overlay build {overlay}` prints upstream's manifest as it is; change it with\n      \
          `overlay new patch NAME {overlay} --target {target}`\n"
