@@ -257,7 +257,7 @@ fn without_hashes(text: &str) -> String {
     regex::Regex::new(r"\b[0-9a-f]{64}\b").unwrap().replace_all(text, "…").into_owned()
 }
 
-/// With the very file of upstream, hashes and all, tests/corpus_tutorial.rs does the same.
+/// With the very file of upstream, hashes and all, `tests/corpus_tutorial.rs` does the same.
 #[test]
 fn the_tutorial_prints_what_it_shows_on_a_file_of_the_same_lines() {
     let page = fs::read_to_string(tutorial::file()).unwrap();
@@ -271,7 +271,10 @@ fn the_tutorial_prints_what_it_shows_on_a_file_of_the_same_lines() {
 /// The command lines of a page's blocks that begin with one of ours and a prompt, each with what is shown below it.
 fn transcripts(text: &str) -> Vec<(String, String)> {
     let blocks = text.split("```\n$ overlay ").skip(1).filter_map(|rest| rest.split_once("\n```"));
-    blocks.filter_map(|(block, _)| block.split_once('\n')).map(|(line, shown)| (line.into(), format!("{shown}\n"))).collect()
+    blocks
+        .filter_map(|(block, _)| block.split_once('\n'))
+        .map(|(line, shown)| (line.into(), format!("{shown}\n")))
+        .collect()
 }
 
 /// Holds what is shown to what is printed: the same, but that a line `...` stands for any lines.
@@ -293,9 +296,11 @@ fn assert_shows(shown: &str, printed: &str) {
 fn transcripts_of_this_repositorys_overlays_are_what_is_printed() {
     let mut count = 0;
     for (path, text) in pages() {
-        let own = |line: &str| line.split(' ').any(|word| word.starts_with("examples/") || word == "overlays/nik-debian");
+        let own =
+            |line: &str| line.split(' ').any(|word| word.starts_with("examples/") || word == "overlays/nik-debian");
         for (line, shown) in transcripts(&text).iter().filter(|(line, _)| own(line)) {
-            let ran = Command::new(env!("CARGO_BIN_EXE_overlay")).args(words(line)).current_dir(top()).output().unwrap();
+            let ran =
+                Command::new(env!("CARGO_BIN_EXE_overlay")).args(words(line)).current_dir(top()).output().unwrap();
             assert_eq!(String::from_utf8(ran.stderr).unwrap(), "", "{}", path.display());
             assert_shows(shown, &String::from_utf8(ran.stdout).unwrap());
             count += 1;
@@ -323,7 +328,8 @@ fn the_page_of_diff_shows_what_is_printed() {
             "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: net-agent, namespace: kube-system}}\nspec:\n  template:\n    spec:\n      containers:\n      - name: agent\n        ports:\n{ports}"
         )
     };
-    let (udp, tcp) = ("        - {containerPort: 53, protocol: UDP}\n", "        - {containerPort: 53, protocol: TCP}\n");
+    let (udp, tcp) =
+        ("        - {containerPort: 53, protocol: UDP}\n", "        - {containerPort: 53, protocol: TCP}\n");
     let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: net-metrics, namespace: kube-system}\n";
     let two = Project::new([
         ("upstream/net.yaml", format!("{}{}", config(1500), agent(&format!("{udp}{tcp}"))).as_str()),

@@ -215,7 +215,13 @@ fn init_asks_at_a_terminal_for_what_the_command_line_does_not_say() {
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}");
-    for part in ["such as multus: ", "Address or file of the manifest: ", "run `git init`", "or nothing for none: ", "  ConfigMap/net-config\r\n"] {
+    for part in [
+        "such as multus: ",
+        "Address or file of the manifest: ",
+        "run `git init`",
+        "or nothing for none: ",
+        "  ConfigMap/net-config\r\n",
+    ] {
         assert!(said.contains(part), "{part:?} is not in\n{said}");
     }
     assert!(project.output(&["build", "overlays/net"]).contains("\"mtu\": 9000"));

@@ -27,7 +27,7 @@ use crate::verify::annotate;
 Examples:
   overlay build overlays/lab                       print the result
   overlay build overlays/lab | kubectl apply -f -  apply it
-  overlay build overlays/lab --output out/all.yaml write it, whole or not at all
+  overlay build overlays/lab --output out.yaml     write it, whole or not at all
   overlay build overlays/lab --format json         the documents as Kubernetes reads them
   overlay build overlays/lab --annotate            and says at each departure which patch makes it
   overlay build --all --split rendered             every overlay here, for a branch that is watched
