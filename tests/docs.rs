@@ -17,6 +17,7 @@ use clap::Parser as _;
 use overlay::cli::Cli;
 use overlay::patch::path;
 use overlay::schema::Schema;
+use overlay::yaml::load::load_text;
 use project::Project;
 use serde_json::Value;
 
@@ -232,15 +233,53 @@ fn the_page_of_files_names_every_key_that_people_write() {
     }
 }
 
+/// A path is an operation's on the document that the page shows: `remove` there changes it.
 #[test]
-fn the_paths_of_the_page_are_of_the_language() {
+fn the_paths_of_the_page_lead_somewhere_in_its_document() {
     let text = page("paths.md");
+    let shown = text.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    let document = format!("apiVersion: v1\nkind: Pod\n{}", shown.replacen("metadata:\n", "metadata:\n  name: p\n", 1));
+    let project = Project::new([("upstream/p.yaml", document.as_str())]);
+    project.output(&["init", "p", "upstream/p.yaml"]);
+    let overlay = "apiVersion: overlay/v1\nkind: Overlay\nname: p\nbases: [../../base/p]\npatches: [x.yaml]\n";
+    project.write("overlays/p/overlay.yaml", overlay);
     let rows = rows(&text, "| path | leads to |\n");
     assert!(rows.len() >= 8);
     for row in rows {
         let written = row[0].trim_matches('`');
         assert_eq!(path::Path::parse(written).unwrap().to_string(), written);
+        let operation = match written.strip_suffix('-') {
+            Some(_) => format!("op: add, path: '{written}', value: {{name: new}}"),
+            None => format!("op: remove, path: '{written}'"),
+        };
+        let patch = format!(
+            "apiVersion: overlay/v1\nkind: Patch\nname: x\nsummary: s\nwhy: w\nchanges: [{{target: {{kind: Pod}}, patch: [{{{operation}}}]}}]\n"
+        );
+        project.write("overlays/p/x.yaml", &patch);
+        assert_ne!(project.output(&["build", "overlays/p"]), document, "{written}");
     }
+}
+
+/// What stands bare in the first column is read as the second one says.
+#[test]
+fn the_page_of_yaml_tells_how_scalars_are_read() {
+    let text = page("yaml.md");
+    let mut count = 0;
+    for row in rows(&text, "| written bare | is | because |\n") {
+        let written: Vec<&str> = row[0].split('`').skip(1).step_by(2).collect();
+        let told: Vec<&str> = row[1].split(", ").map(|told| told.trim_matches('`')).collect();
+        for (at, scalar) in written.iter().enumerate() {
+            let read = load_text(&format!("x: {scalar}\n")).map(|loaded| loaded.value["x"].clone());
+            let told = told.get(at).unwrap_or(&told[0]);
+            match *told {
+                "refused" => assert!(read.is_err(), "{scalar}: {read:?}"),
+                "text" => assert_eq!(read.unwrap(), Value::from(*scalar)),
+                told => assert_eq!(read.unwrap(), serde_json::from_str::<Value>(told).unwrap(), "{scalar}"),
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 30, "{count}");
 }
 
 #[test]

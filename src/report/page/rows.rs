@@ -216,8 +216,13 @@ fn align(other: &[&str], result: &[&str]) -> Alignment {
     for op in ops {
         let (old, new) = (op.old_range(), op.new_range());
         for (old, new) in old.clone().zip(new.clone()) {
-            if let Some(fellow) = alignment.fellow.get_mut(new) {
+            let (Some(fellow), Some(between)) = (alignment.fellow.get_mut(new), alignment.between.get_mut(new)) else {
+                continue;
+            };
+            if other.get(old).zip(result.get(new)).is_some_and(|(old, new)| may_pair(old, new)) {
                 *fellow = Some(old);
+            } else {
+                between.push(old);
             }
         }
         let alone = old.skip(new.len());
@@ -226,6 +231,19 @@ fn align(other: &[&str], result: &[&str]) -> Alignment {
         }
     }
     alignment
+}
+
+/// Whether one line may be what became of another: a comment becomes no entry, and an entry none of another key.
+fn may_pair(one: &str, other: &str) -> bool {
+    let is_comment = |line: &str| line.trim_start().starts_with('#');
+    let is_alike = is_comment(one) == is_comment(other);
+    one == other || is_alike && key(one).zip(key(other)).is_none_or(|(one, other)| one == other)
+}
+
+/// The key of a line's entry, if it is one of a mapping.
+fn key(line: &str) -> Option<&str> {
+    let line = line.trim_start_matches([' ', '-']).trim_end();
+    line.split_once(": ").map(|(key, _)| key).or_else(|| line.strip_suffix(':'))
 }
 
 fn side_by_side(upstream: &[&str], result: &[&str], file: &[&str]) -> Vec<Row> {

@@ -61,6 +61,24 @@ fn lines_stand_beside_their_fellows() {
     page.upstream = None;
     page.result = None;
     assert_eq!(rows(&page).len(), 4);
+    page.result = Some(text("- name: a\n  path: /a\nend\n"));
+    page.upstream = page.result.clone();
+    page.file = Some(text("# gone\nend\n"));
+    let wanted = [
+        row(None, None, Some(0)),
+        row(Some(0), Some(0), None),
+        row(Some(1), Some(1), None),
+        row(Some(2), Some(2), Some(1)),
+    ];
+    assert_eq!(rows(&page), wanted, "a comment stands beside no entry");
+    page.file = Some(text("- name: b\n  mode: 1\nend\n"));
+    let wanted = [
+        row(Some(0), Some(0), Some(0)),
+        row(None, None, Some(1)),
+        row(Some(1), Some(1), None),
+        row(Some(2), Some(2), Some(2)),
+    ];
+    assert_eq!(rows(&page), wanted, "an entry stands beside one of its own key alone");
 }
 
 #[test]
