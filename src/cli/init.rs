@@ -257,11 +257,12 @@ const LISTED: usize = 20;
 
 /// The question for a document, below those that there are.
 fn which(documents: &[String]) -> String {
-    let mut text: String = documents.iter().take(LISTED).map(|name| format!("  {}\n", visible(name))).collect();
+    let mut lines: Vec<String> = documents.iter().take(LISTED).map(|name| format!("  {}", visible(name))).collect();
     if documents.len() > LISTED {
-        text.push_str(&format!("  and {} more\n", documents.len() - LISTED));
+        lines.push(format!("  and {} more", documents.len() - LISTED));
     }
-    text + "Document to change, as KIND/NAME"
+    lines.push("Document to change, as KIND/NAME".to_owned());
+    lines.join("\n")
 }
 
 /// The first patch, if one is wanted; and what comes next.
