@@ -206,6 +206,21 @@ struct Alignment {
     between: Vec<Vec<usize>>,
 }
 
+impl Alignment {
+    fn pair(&mut self, other: usize, result: usize) {
+        if let Some(fellow) = self.fellow.get_mut(result) {
+            *fellow = Some(other);
+        }
+    }
+
+    /// Puts lines that have no fellow before a line of the result.
+    fn put(&mut self, others: Range<usize>, before: usize) {
+        if let Some(between) = self.between.get_mut(before) {
+            between.extend(others);
+        }
+    }
+}
+
 fn align(other: &[&str], result: &[&str]) -> Alignment {
     let mut alignment = Alignment { fellow: vec![None; result.len()], between: vec![Vec::new(); result.len() + 1] };
     let ops = if other == result {
@@ -215,20 +230,18 @@ fn align(other: &[&str], result: &[&str]) -> Alignment {
     };
     for op in ops {
         let (old, new) = (op.old_range(), op.new_range());
+        // Lines that follow one another without a fellow stay together, where the first of them stands.
+        let mut together = None;
         for (old, new) in old.clone().zip(new.clone()) {
-            let (Some(fellow), Some(between)) = (alignment.fellow.get_mut(new), alignment.between.get_mut(new)) else {
-                continue;
-            };
             if other.get(old).zip(result.get(new)).is_some_and(|(old, new)| may_pair(old, new)) {
-                *fellow = Some(old);
+                alignment.pair(old, new);
+                together = None;
             } else {
-                between.push(old);
+                alignment.put(old..old + 1, *together.get_or_insert(new));
             }
         }
-        let alone = old.skip(new.len());
-        if let Some(between) = alignment.between.get_mut(new.end) {
-            between.extend(alone);
-        }
+        let alone = old.start.saturating_add(new.len()).min(old.end)..old.end;
+        alignment.put(alone, together.unwrap_or(new.end));
     }
     alignment
 }

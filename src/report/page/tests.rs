@@ -79,6 +79,16 @@ fn lines_stand_beside_their_fellows() {
         row(Some(2), Some(2), Some(2)),
     ];
     assert_eq!(rows(&page), wanted, "an entry stands beside one of its own key alone");
+    page.result = Some(text("tier: node\nend\n"));
+    page.upstream = page.result.clone();
+    page.file = Some(text("annotations:\n  wave: 0\nend\n"));
+    let wanted = [
+        row(None, None, Some(0)),
+        row(None, None, Some(1)),
+        row(Some(0), Some(0), None),
+        row(Some(1), Some(1), Some(2)),
+    ];
+    assert_eq!(rows(&page), wanted, "lines without a fellow stay together");
 }
 
 #[test]
