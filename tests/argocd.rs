@@ -84,8 +84,11 @@ fn the_own_overlay_comes_out_of_argo_cd_as_it_is_built() {
 #[test]
 fn kubectl_reads_what_argo_cd_gets() {
     let Some(kubectl) = Kubectl::find() else { return };
-    let output = generate(&[]).output;
-    assert_eq!(kubectl.read(&output).unwrap(), cmp::split(&output));
+    let plain = generate(&[]).output;
+    assert_eq!(kubectl.read(&plain).unwrap(), cmp::split(&plain));
+    let annotated = generate(&[("ARGOCD_ENV_ANNOTATE", "true")]).output;
+    assert!(annotated.contains("# overlay: bindir"), "{annotated}");
+    assert_eq!(kubectl.read(&annotated), kubectl.read(&plain));
 }
 
 #[test]

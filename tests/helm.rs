@@ -95,7 +95,10 @@ fn a_stream_is_patched_and_everything_that_helm_put_in_survives() {
     let wanted = STREAM.replace("level: info ", "level: debug ").replace("backoffLimit: 1", "backoffLimit: 4");
     assert_eq!((ran.exit, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), wanted.as_str(), ""));
     let Some(kubectl) = Kubectl::find() else { return };
-    assert_eq!(kubectl.read(&ran.stdout).unwrap().len(), 3);
+    let mut objects = kubectl.read(STREAM).unwrap();
+    objects[0]["data"]["level"] = "debug".into();
+    objects[2]["spec"]["backoffLimit"] = 4.into();
+    assert_eq!((objects.len(), kubectl.read(&ran.stdout)), (3, Ok(objects)));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 #[path = "support/project.rs"]
 mod project;
+mod support;
 
 use std::fs;
 use std::io::Write as _;
@@ -12,6 +13,7 @@ use std::process::{Command, Stdio};
 use overlay::yaml::load::load_text;
 use project::{Project, Ran};
 use serde_json::{Value, json};
+use support::Kubectl;
 
 /// A package of two resources, as a kpt sends it.
 const LIST: &str = "\
@@ -74,6 +76,16 @@ fn the_items_are_patched_and_nothing_else_of_the_list_changes() {
     let list = format!("{LIST}{MAP}");
     let ran = fed(&web(), &list);
     assert_eq!((ran.exit, ran.stdout, ran.stderr.as_str()), (Some(0), patched(&list), ""));
+}
+
+#[test]
+fn kubectl_reads_the_list_as_the_patched_items() {
+    let Some(kubectl) = Kubectl::find() else { return };
+    let list = format!("{LIST}{MAP}");
+    let mut items = kubectl.read(&list).unwrap();
+    items[0]["data"]["level"] = "debug".into();
+    items[1]["spec"]["replicas"] = 3.into();
+    assert_eq!((items.len(), kubectl.read(&fed(&web(), &list).stdout)), (2, Ok(items)));
 }
 
 #[test]

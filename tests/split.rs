@@ -10,12 +10,15 @@
 mod peers;
 #[path = "support/project.rs"]
 mod project;
+mod support;
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::process::Command;
 
 use project::{Project, Ran};
+use serde_json::Value;
+use support::Kubectl;
 
 const BASE: &str = "apiVersion: overlay/v1\nkind: Base\nname: b\nsource: {file: ../up/m.yaml}\n";
 
@@ -104,6 +107,26 @@ fn with_comments_the_files_are_called_the_same_and_put_together_are_the_annotate
     let all = project.run(&["build", "--all", "--split", "all", "--annotate"]);
     assert_eq!(said(&all), (Some(0), "", "all: 2 overlays, 3 files: 3 written, 0 removed, 0 unchanged\n"));
     assert_eq!(fs::read_to_string(project.path("all/o/one/configmap_n_b.yaml")).unwrap(), second);
+}
+
+#[test]
+fn kubectl_reads_each_file_as_one_document_of_the_result() {
+    let Some(kubectl) = Kubectl::find() else { return };
+    let project = Project::own();
+    for args in [&["build", "--all", "--split", "out"][..], &["build", "--all", "--split", "out", "--annotate"]] {
+        project.output(args);
+        let files = fs::read_to_string(project.path("out/.overlay.sha256")).unwrap();
+        let files = files.lines().map(|line| line.split_once("  ").unwrap().1);
+        let read = |file: &str| kubectl.read(&fs::read_to_string(project.path("out").join(file)).unwrap()).unwrap();
+        let objects: Vec<Value> = files
+            .map(|file| match read(file).as_slice() {
+                [object] => object.clone(),
+                several => panic!("{file}: {several:?}"),
+            })
+            .collect();
+        // The account is sorted as the result is: a ConfigMap and a DaemonSet.
+        assert_eq!(Ok(objects), kubectl.read(&project.output(&["build", "overlays/nik-debian"])));
+    }
 }
 
 #[test]
