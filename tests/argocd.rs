@@ -4,6 +4,8 @@
 
 #[path = "support/cmp.rs"]
 mod cmp;
+#[path = "source/peers.rs"]
+mod peers;
 #[path = "support/project.rs"]
 mod project;
 mod support;
@@ -11,9 +13,10 @@ mod support;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::time::Duration;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
-use cmp::{Answer, Application, Server};
+use cmp::{Answer, Application, Server, plugin};
 use project::Project;
 use serde_json::{Value, json};
 use support::Kubectl;
@@ -263,6 +266,70 @@ fn nothing_outside_the_work_folder_is_read() {
             error.contains("path-outside-root") && !error.contains("root:x") && answer.output.is_empty(),
             "{error}"
         );
+    }
+}
+
+/// What is no file, reads without end, or grows without bound, in the place of each file of an overlay and its base.
+#[test]
+fn what_would_hang_or_fill_the_server_is_refused_soon_and_is_no_output() {
+    let bomb = (1..12).fold("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned(), |text, n| {
+        let below = vec![format!("*a{}", n - 1); 10].join(", ");
+        format!("{text}a{n}: &a{n} [{below}]\n")
+    });
+    let deep = format!("apiVersion: overlay/v1\nkind: {}\n", "[".repeat(100_000));
+    for file in ["o/overlay.yaml", "o/p.yaml", "b/base.yaml", "b/base.lock", "b/m.yaml"] {
+        for harm in ["fifo", "endless", "loop", "bomb", "deep"] {
+            let project = repository(MAP, "patches: [p.yaml]\n");
+            project.write("o/p.yaml", &deleting("a"));
+            let path = project.path(file);
+            remove(&path);
+            match harm {
+                "fifo" => assert!(Command::new("mkfifo").arg(&path).status().unwrap().success()),
+                "endless" => symlink("/dev/zero", &path).unwrap(),
+                "loop" => symlink(path.file_name().unwrap(), &path).unwrap(),
+                "bomb" => project.write(file, &bomb),
+                _ => project.write(file, &deep),
+            }
+            let mut server = Server::new();
+            let root = project.path("");
+            let app = application(&root, "o");
+            let (began, answer) = (Instant::now(), server.run(&app, "generate"));
+            let error = answer.error.unwrap_or_else(|| panic!("{harm} as {file} passes: {}", answer.output));
+            assert!(error.contains("failed exit status") && error.len() < 3000, "{harm} as {file}: {error}");
+            assert_eq!(answer.output, "", "{harm} as {file}");
+            // Neither the discovery, which is asked about every folder, fails or waits.
+            server.discover(&app);
+            assert!(began.elapsed() < Duration::from_secs(30), "{harm} as {file} waited");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_fetched_and_nothing_is_run() {
+    if !peers::present(&["strace"]) {
+        return;
+    }
+    let project = Project::own();
+    let trace = project.path("trace");
+    for call in ["discover", "generate", "parameters"] {
+        let words = plugin(call);
+        let mut args =
+            vec!["-f", "-qq", "-e", "trace=%network,execve", "-o", "../../trace", env!("CARGO_BIN_EXE_overlay")];
+        args.extend(words[1..].iter().map(String::as_str));
+        peers::run(&project.path(OWN), "strace", &args);
+        let calls = fs::read_to_string(&trace).unwrap();
+        // That which began it.
+        assert_eq!((calls.lines().count(), calls.matches("execve(").count()), (1, 1), "{call}: {calls}");
+    }
+}
+
+#[test]
+fn only_the_plugin_heeds_what_argo_cd_sets() {
+    let project = Project::own();
+    let heeded = [("ARGOCD_ENV_ANNOTATE", "true"), ("ARGOCD_ENV_NONE", "x"), ("ARGOCD_APP_PARAMETERS", "[1]")];
+    for args in [["build", OWN], ["verify", OWN], ["diff", OWN], ["explain", OWN]] {
+        let output = project.command(&args).envs(heeded).output().unwrap();
+        assert_eq!((output.status.code(), String::from_utf8(output.stdout).unwrap()), (Some(0), project.output(&args)));
     }
 }
 

@@ -104,7 +104,7 @@ impl Server {
         fs::create_dir_all(&work).unwrap();
         hand_over(application.handed_over, &work);
         let mut run = Command::new(env!("CARGO_BIN_EXE_overlay"));
-        run.args(["argocd", command]).current_dir(work.join(application.path)).process_group(0);
+        run.args(&plugin(command)[1..]).current_dir(work.join(application.path)).process_group(0);
         // The container has neither HOME nor PATH, and its user is whoever the cluster says.
         run.env_clear().envs(variables()).envs(application.environment.iter().copied());
         if rustix::process::geteuid().is_root() {
@@ -113,6 +113,25 @@ impl Server {
         run.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         run.spawn().unwrap()
     }
+}
+
+/// The command that `argocd/plugin.yaml` gives the plugin server for one of its calls.
+pub(crate) fn plugin(call: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("argocd/plugin.yaml");
+    let plugin: Value = serde_yaml::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(
+        (&plugin["apiVersion"], &plugin["kind"]),
+        (&"argoproj.io/v1alpha1".into(), &"ConfigManagementPlugin".into())
+    );
+    let command = match call {
+        "discover" => &plugin["spec"]["discover"]["find"]["command"],
+        "generate" => &plugin["spec"]["generate"]["command"],
+        "parameters" => &plugin["spec"]["parameters"]["dynamic"]["command"],
+        other => panic!("the plugin server has no call {other}"),
+    };
+    let words: Vec<String> = command.as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect();
+    assert_eq!(words[0], "overlay", "the image has no other program");
+    words
 }
 
 /// What Argo CD sets for each call. The source path is that of the repository, whatever part was handed over.
@@ -170,7 +189,7 @@ fn end(mut child: Child, deadline: Duration, command: &str, streams: impl FnOnce
         (Some(code), _) => Some(format!("exit status {code}")),
         (None, signal) => Some(format!("signal {}", signal.unwrap_or_default())),
     };
-    let error = how.map(|how| format!("`overlay argocd {command}` failed {how}: {}", stderr.trim()));
+    let error = how.map(|how| format!("`{}` failed {how}: {}", plugin(command).join(" "), stderr.trim()));
     let output = output.strip_suffix('\n').unwrap_or(&output).to_owned();
     Answer { output, error, signal: status.signal(), stderr }
 }
