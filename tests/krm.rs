@@ -185,6 +185,9 @@ fn what_is_no_resource_list_is_refused() {
     assert!(ran.stderr.contains("put them into the package"), "{}", ran.stderr);
 }
 
+/// The same resources as a file of a package.
+const PACKAGE: &str = "# the settings\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: web} # first\ndata:\n  level: info # of the log\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  replicas: 1\n";
+
 /// The real kpt, if it is here. It is in no package registry, so that nothing can install it for this test.
 fn kpt() -> Option<Command> {
     match Command::new("kpt").arg("version").output() {
@@ -201,17 +204,37 @@ fn kpt() -> Option<Command> {
 }
 
 #[test]
+fn a_pipe_between_kpts_own_source_and_sink_takes_either_configuration() {
+    if kpt().is_none() {
+        return;
+    }
+    let config = |text: &str| text.replace("functionConfig:\n", "").replace("\n  ", "\n").trim_start().to_owned();
+    let overlay = OVERLAY.replace("name: web", "metadata: {name: web}").replace("[p.yaml]", "[web/p.yaml]");
+    for function in [config(MAP), overlay] {
+        let project = web();
+        project.write("pkg/Kptfile", "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: pkg\n");
+        project.write("pkg/web.yaml", PACKAGE);
+        project.write("function.yaml", &function);
+        let pipe = "set -eo pipefail; kpt fn source pkg --fn-config function.yaml | \"$0\" krm | kpt fn sink out";
+        let mut command = Command::new("bash");
+        command.args(["-c", pipe, env!("CARGO_BIN_EXE_overlay")]).current_dir(project.path(""));
+        let ran = Ran::of(command.output().unwrap());
+        assert_eq!(ran.exit, Some(0), "{}{}", ran.stdout, ran.stderr);
+        assert_eq!(fs::read_to_string(project.path("out/web.yaml")).unwrap(), patched(PACKAGE));
+    }
+}
+
+#[test]
 fn kpt_runs_the_function_on_a_package() {
     let Some(mut kpt) = kpt() else { return };
     let project = web();
     project.write("pkg/Kptfile", "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: pkg\n");
-    let package = "# the settings\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: web} # first\ndata:\n  level: info # of the log\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  replicas: 1\n";
-    project.write("pkg/web.yaml", package);
+    project.write("pkg/web.yaml", PACKAGE);
     let function = format!("{} krm", env!("CARGO_BIN_EXE_overlay"));
     kpt.args(["fn", "eval", "pkg", "--results-dir", "results", "--exec", &function, "--", "overlay=web"]);
     let ran = Ran::of(kpt.current_dir(project.path("")).output().unwrap());
     assert_eq!(ran.exit, Some(0), "{}{}", ran.stdout, ran.stderr);
-    assert_eq!(fs::read_to_string(project.path("pkg/web.yaml")).unwrap(), patched(package));
+    assert_eq!(fs::read_to_string(project.path("pkg/web.yaml")).unwrap(), patched(PACKAGE));
     // A patch that does not fit: kpt shows the results, and the package stays.
     project.write("web/p.yaml", &PATCH.replace("was: info, value: debug", "was: warn, value: trace"));
     let mut again = Command::new("kpt");
@@ -224,6 +247,6 @@ fn kpt_runs_the_function_on_a_package() {
         ran.stdout,
         ran.stderr
     );
-    assert_eq!(fs::read_to_string(project.path("pkg/web.yaml")).unwrap(), patched(package));
+    assert_eq!(fs::read_to_string(project.path("pkg/web.yaml")).unwrap(), patched(PACKAGE));
     let _: Value = load_text(&fs::read_to_string(project.path("pkg/Kptfile")).unwrap()).unwrap().value;
 }

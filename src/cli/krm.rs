@@ -25,7 +25,7 @@ use crate::verify::overlay;
 #[command(after_help = "\
 Examples:
   kpt fn eval web --exec 'overlay krm' -- overlay=overlays/web
-  kpt fn source web | overlay krm | kpt fn sink out")]
+  kpt fn source web --fn-config function.yaml | overlay krm | kpt fn sink out")]
 pub struct KrmArgs {}
 
 /// Reads the list, patches its items, proves the result and prints the list.
