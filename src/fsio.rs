@@ -1,4 +1,4 @@
-//! The disk. Reads are bounded and never block; writes are atomic. Nothing else of the library opens, lists or writes
+//! The disk. Reads are bounded and never block, but for what a person names on the command line; writes are atomic. Nothing else of the library opens, lists or writes
 //! a file (`clippy.toml` holds the others to it), and nothing here knows what a file means or which root it must lie
 //! below (`layer::root`).
 //!
@@ -154,6 +154,20 @@ pub enum Entry {
 /// The bytes of a regular file of at most `limit` bytes. Symbolic links are followed.
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FsError> {
     read_open(path, open(path, 0)?, limit)
+}
+
+/// The bytes of what a person names on the command line: of a regular file, or of a pipe or device, which is waited for,
+/// as `cat` does. At most `limit` bytes; symbolic links are followed.
+pub fn read_named(path: &Path, limit: u64) -> Result<Vec<u8>, FsError> {
+    let open = OpenOptions::new().read(true).custom_flags(libc::O_NOCTTY).open(path);
+    let file = open.map_err(|error| open_error(path, error, libc::O_NOCTTY))?;
+    let kind = file.metadata().map_err(|e| FsError::io("look at", path, e))?.file_type();
+    if kind.is_fifo() || kind.is_char_device() { read_stream(path, file, limit) } else { read_open(path, file, limit) }
+}
+
+/// Whether a folder stands at `path`, symbolic links followed.
+pub fn is_folder(path: &Path) -> Result<bool, FsError> {
+    fs::metadata(path).map(|meta| meta.is_dir()).map_err(|e| FsError::io("look at", path, e))
 }
 
 /// Like [`read`], of a path that was resolved before: if a component of it has become a symbolic link, it is refused.
@@ -619,14 +633,18 @@ fn read_open(path: &Path, file: File, limit: u64) -> Result<Vec<u8>, FsError> {
     if !meta.is_file() {
         return Err(not_regular(path, kind_of(meta.file_type())));
     }
-    let too_large = || FsError::TooLarge { path: path.display().to_string(), limit };
     if meta.len() > limit {
-        return Err(too_large());
+        return Err(FsError::TooLarge { path: path.display().to_string(), limit });
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0));
+    read_stream(path, file, limit)
+}
+
+fn read_stream(path: &Path, file: File, limit: u64) -> Result<Vec<u8>, FsError> {
+    let expected = file.metadata().map_or(0, |meta| meta.len().min(limit));
+    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0));
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| FsError::io("read", path, e))?;
     if bytes.len() as u64 > limit {
-        return Err(too_large());
+        return Err(FsError::TooLarge { path: path.display().to_string(), limit });
     }
     Ok(bytes)
 }

@@ -5,6 +5,7 @@
 mod project;
 
 use std::fs;
+use std::process::Command;
 
 use project::Project;
 
@@ -28,6 +29,45 @@ const HOLD: [&str; 4] = ["verify", "overlays/lab", "--against", "copy.yaml"];
 
 /// What the patch of the project does.
 const CLAIMED: (&str, &str) = ("\"info\"", "\"debug\"");
+
+/// A shell that hands a command the copy as a pipe, the way `<(…)` does.
+fn piped(project: &Project, command: &str) -> (Option<i32>, String) {
+    let program = env!("CARGO_BIN_EXE_overlay");
+    let script = format!("cat copy.yaml | {program} {command}");
+    let output = Command::new("sh").args(["-c", &script]).current_dir(project.path("")).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn a_copy_may_come_through_a_pipe_that_the_command_line_names() {
+    let project = project(&[CLAIMED, ("1500", "9000")]);
+    let (exit, told) = piped(&project, "verify overlays/lab --against /dev/fd/0");
+    assert_eq!((exit, told.matches("error[").count()), (Some(1), 1), "{told}");
+    assert!(told.contains("adopt - --into overlays/lab"), "a later run has no such pipe:\n{told}");
+    for command in ["diff overlays/lab /dev/fd/0", "diff /dev/stdin overlays/lab"] {
+        let (exit, told) = piped(&project, command);
+        assert!(exit == Some(1) && told.ends_with("1 document differs in 1 place\n"), "{command}: {told}");
+    }
+    let (exit, told) = piped(&project, "adopt /dev/stdin --into overlays/lab");
+    assert_eq!(exit, Some(0), "{told}");
+    let (exit, told) = piped(&project, "verify overlays/lab --against /dev/stdin");
+    assert_eq!(exit, Some(0), "{told}");
+}
+
+#[test]
+fn a_copy_may_be_a_fifo_whose_writer_is_slow() {
+    let project = project(&[CLAIMED]);
+    let fifo = project.path("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let copy = fs::read(project.path("copy.yaml")).unwrap();
+    let writer = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        fs::write(fifo, copy).unwrap();
+    });
+    let ran = project.run(&["verify", "overlays/lab", "--against", "fifo"]);
+    writer.join().unwrap();
+    assert_eq!(ran.exit, Some(0), "{}{}", ran.stdout, ran.stderr);
+}
 
 #[test]
 fn only_what_no_patch_explains_is_added() {

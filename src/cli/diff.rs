@@ -12,7 +12,7 @@ use crate::build;
 use crate::compare::Compared;
 use crate::config::Findings;
 use crate::diag::{self, Diagnostic, Source};
-use crate::fsio::{self, Entry};
+use crate::fsio;
 use crate::layer::manifest;
 use crate::layer::overlay as layers;
 use crate::layer::plan::Plan;
@@ -192,11 +192,8 @@ fn between(before: &Path, after: &Path, format: DiffFormat, context: &mut Contex
 /// The text of one side: of a file, of a base's documents, or of what an overlay gives.
 fn side(path: &Path, context: &Context, findings: &mut Findings) -> Result<Option<Arc<Source>>, Failure> {
     let current = context.current()?;
-    let is_folder = || {
-        let there = fsio::canonical(&current.join(path)).map_err(|e| e.named(&path.to_string_lossy()))?;
-        fsio::entry(&there)
-    };
-    if path == Path::new("-") || is_folder()? != Entry::Folder {
+    let is_folder = || fsio::is_folder(&current.join(path)).map_err(|e| e.named(&path.to_string_lossy()));
+    if path == Path::new("-") || !is_folder()? {
         return Ok(findings.keep(context.input(path)?));
     }
     let root = Root::find(path, context.root.as_deref(), &current)?;

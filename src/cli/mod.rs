@@ -130,8 +130,8 @@ impl Context {
         Date::of_day(since_epoch.as_secs() / (24 * 60 * 60))
     }
 
-    /// A file that is named on the command line, which may lie anywhere; `-` is standard input. What is inside `Err` is
-    /// for bytes that are no text.
+    /// A file that is named on the command line, which may lie anywhere and be a pipe, as of a shell's `<(…)`; `-` is
+    /// standard input. What is inside `Err` is for bytes that are no text.
     pub fn input(&self, file: &Path) -> Result<Result<Arc<Source>, Box<Diagnostic>>, Failure> {
         let name = file.to_string_lossy().into_owned();
         if name == "-" {
@@ -143,8 +143,7 @@ impl Context {
             }
             return Ok(config::source(STANDARD_INPUT, bytes));
         }
-        let path = fsio::canonical(&self.current()?.join(file)).map_err(|e| e.named(&name))?;
-        let bytes = fsio::read(&path, fsio::MAX_FILE).map_err(|e| e.named(&name))?;
+        let bytes = fsio::read_named(&self.current()?.join(file), fsio::MAX_FILE).map_err(|e| e.named(&name))?;
         Ok(config::source(name, bytes))
     }
 

@@ -242,9 +242,10 @@ fn shown_value(identity: &Identity, difference: &Difference, value: Value, live:
     }
 }
 
-/// What names a file on the command line.
+/// What names a file on the command line of a later run, which is handed no pipe under the same name.
 fn argument(file: &Source) -> &str {
-    if file.name == STANDARD_INPUT { "-" } else { &file.name }
+    let is_pipe = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"].iter().any(|pipe| file.name.starts_with(pipe));
+    if is_pipe || file.name == STANDARD_INPUT { "-" } else { &file.name }
 }
 
 /// What a target means among opened documents.
