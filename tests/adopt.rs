@@ -267,3 +267,50 @@ fn where_an_appended_argument_stands_is_told_whatever_else_is() {
         assert!(held.stdout.contains(moved), "{}", held.stdout);
     }
 }
+
+const CONFIG: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  c.json: |-\n    {\n            \"a\":[\n            1\n            ]\n    }\n  s: x\n";
+
+/// A base of one ConfigMap with a JSON text that is laid out by nobody's rules.
+fn with_a_text() -> Project {
+    let base = "apiVersion: overlay/v1\nkind: Base\nname: c\nsource: {file: ../../upstream.yaml}\n";
+    let project = Project::new([("base/c/base.yaml", base), ("upstream.yaml", CONFIG)]);
+    project.output(&["vendor", "base/c"]);
+    project
+}
+
+const LAID_OUT: &str = "c.json: |\n    {\n      \"a\": [1],\n      \"k\": 1\n    }\n";
+
+fn laid_out_anew(text: &str) -> String {
+    let (head, rest) = text.split_once("c.json").unwrap();
+    let (_, tail) = rest.split_once("  s: x").unwrap();
+    format!("{head}{LAID_OUT}  s: x{tail}")
+}
+
+/// The errors of a report, but for those of reasons that are still to be written.
+fn wrong(report: &str) -> Vec<&str> {
+    let errors = report.lines().filter(|line| line.starts_with("error[") || line.contains(": error["));
+    errors.filter(|line| !line.contains("[patch-undocumented]")).collect()
+}
+
+#[test]
+fn a_text_that_says_more_in_another_layout_is_adopted_whole_and_proven() {
+    let project = with_a_text();
+    project.write("copy.yaml", &laid_out_anew(CONFIG));
+    project.output(&["adopt", "copy.yaml", "--base", "base/c", "--to", "overlays/lab"]);
+    let verified = project.run(&["verify", "overlays/lab"]).stdout;
+    assert_eq!(wrong(&verified), Vec::<&str>::new(), "{verified}");
+    assert_eq!(project.run(&HOLD).exit, Some(0));
+    assert_eq!(project.output(&["build", "overlays/lab"]), laid_out_anew(CONFIG));
+}
+
+#[test]
+fn a_text_that_one_patch_writes_anew_and_another_looks_into_is_proven() {
+    let project = with_a_text();
+    project.write("copy.yaml", &laid_out_anew(CONFIG));
+    project.output(&["adopt", "copy.yaml", "--base", "base/c", "--to", "overlays/lab"]);
+    project.write("copy.yaml", &laid_out_anew(CONFIG).replace("\"k\": 1", "\"k\": 1,\n      \"l\": 2"));
+    project.output(&["adopt", "copy.yaml", "--into", "overlays/lab"]);
+    let verified = project.run(&["verify", "overlays/lab"]).stdout;
+    assert_eq!(wrong(&verified), Vec::<&str>::new(), "{verified}");
+    assert!(fs::read_to_string(project.path("overlays/lab/patches/l.yaml")).unwrap().contains("within:"));
+}

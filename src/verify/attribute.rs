@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::claims::{Act, Claim};
-use super::shadow::{Fate, Id, Origin, Shadow, Side};
+use super::shadow::{Edits, Fate, Id, Origin, Shadow, Side};
 use super::split::Split;
 use crate::diff::{
     At, Difference, Document, Item, Languages, Path, Rename, Step, What, Within, diff_values, pair_documents,
@@ -47,7 +47,7 @@ pub struct DocumentProof {
     /// Differences that no claim explains.
     pub undocumented: Vec<Undocumented>,
     /// Where the claims take parts of the base out or bring others, in whatever way that reads as differences. No values.
-    pub edits: Vec<Difference>,
+    pub edits: Edits,
     /// Differences that should be there, by a claim, and are not.
     pub missing: Vec<Departure>,
 }

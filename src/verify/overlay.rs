@@ -17,7 +17,7 @@ use super::images::{self, Writer};
 use super::{inner, lines, patches, reading, release};
 use crate::config::{Date, Findings};
 use crate::diag::{Code, Diagnostic, Place, Severity, Source};
-use crate::diff::{At, Difference, Document, What, keyed};
+use crate::diff::{At, Difference, Document, What, Within, keyed};
 use crate::layer::base::{Base, Origin};
 use crate::layer::check;
 use crate::layer::lock::Layout;
@@ -506,7 +506,7 @@ impl Prover<'_> {
         let mut new = Marked { text: result, ..Marked::default() };
         for document in &proof.documents {
             let told = &mut extent::Told::default();
-            for place in document.edits.iter().chain(document.undocumented.iter().map(|odd| &odd.difference)) {
+            for place in document.edits.places.iter().chain(document.undocumented.iter().map(|odd| &odd.difference)) {
                 let extents = self.extents(&starts, document, place, None, told);
                 old.departing.extend(extents.before);
                 old.near.extend(extents.near_before);
@@ -525,13 +525,16 @@ impl Prover<'_> {
         }
     }
 
-    /// The byte of the result where a text stands that differs in more than its departures call for.
+    /// The byte of the result where a text stands that differs in more than its departures call for. What a patch wrote
+    /// anew is laid out as that patch has it.
     fn stray_in_texts(&self, document: &DocumentProof) -> Option<usize> {
         let old = self.base.get(document.before?)?;
         let new = self.result.get(document.after?)?;
         let mut seen = HashSet::new();
         let texts = document.departures.iter().filter_map(|d| d.difference.within.as_ref());
-        texts.filter(|within| seen.insert(within.path.to_string())).find_map(|within| {
+        let is_entered =
+            |within: &&Within| document.edits.entered.iter().any(|path| path.after() == within.path.after());
+        texts.filter(is_entered).filter(|within| seen.insert(within.path.to_string())).find_map(|within| {
             let (before, after) = (within.path.before()?, within.path.after()?);
             let (base, result) = (text_at(&old.loaded.value, &before)?, text_at(&new.loaded.value, &after)?);
             inner::stray(within.language, base, result)?;

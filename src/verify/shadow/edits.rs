@@ -14,6 +14,7 @@ use crate::diff::{Difference, Item, Path, Step, What};
 #[derive(Default)]
 struct Search {
     edits: Vec<Difference>,
+    entered: Vec<Path>,
     open: Vec<(Id, Path)>,
 }
 
@@ -35,6 +36,15 @@ impl Search {
     }
 }
 
+/// What claims did to a document of the base.
+#[derive(Clone, Debug, Default)]
+pub struct Edits {
+    /// The parts that they took out or brought.
+    pub places: Vec<Difference>,
+    /// Those of them that are texts of the base in which they changed something, and that none of them wrote anew.
+    pub entered: Vec<Path>,
+}
+
 /// A list item as either side counts it.
 fn item(before: Option<usize>, after: Option<usize>) -> Step {
     Step::Item(Item { before, after, selector: None })
@@ -45,7 +55,7 @@ impl Shadow {
     /// of what lies in each other, the outermost. Only where an edit is and of what kind is told: the values are left
     /// out. What gave way to something at another place is removed here and added there. What was brought and taken out
     /// again is an addition that neither side has. A text that claims look into is one place.
-    pub(in crate::verify) fn edits(&self) -> Vec<Difference> {
+    pub(in crate::verify) fn edits(&self) -> Edits {
         let mut search = Search::default();
         match self.root {
             None => search.removed(Path::default()),
@@ -58,11 +68,14 @@ impl Shadow {
             match (node.original.as_ref().unwrap_or(&node.content), &node.content) {
                 (Content::Map(old), Content::Map(new)) => self.map_edits(id, (old, new), &path, &mut search),
                 (Content::List(old), Content::List(new)) => self.list_edits(id, (old, new), &path, &mut search),
-                (_, Content::Text { text, .. }) if self.value_of(id).as_str() != Some(text) => search.replaced(path),
+                (_, Content::Text { text, .. }) if self.value_of(id).as_str() != Some(text) => {
+                    search.entered.push(path.clone());
+                    search.replaced(path);
+                }
                 _ => {}
             }
         }
-        search.edits
+        Edits { places: search.edits, entered: search.entered }
     }
 
     /// Something that came into a list or mapping and left it.

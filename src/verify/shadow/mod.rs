@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::claims::Claim;
 use crate::embedded::{self, Language};
 
+pub(super) use edits::Edits;
 pub(super) use trace::Side;
 
 /// The name of a node in its tree.
