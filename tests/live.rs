@@ -292,3 +292,82 @@ fn objects_of_others_are_counted_and_the_command_that_helps_is_named() {
     assert_eq!(new.exit, Some(0), "{}", new.stderr);
     assert_eq!(new.stderr.matches("wrote overlays/new/patches/").count(), 2, "replicas and the port: {}", new.stderr);
 }
+
+/// Adopts an answer into the overlay as it is; what it says, and the texts of all files below the root but for upstream's.
+fn adopted(project: &Project, answer: &Value, more: &[&str]) -> (Ran, String) {
+    project.write("answer.json", &answer.to_string());
+    let ran = project.run(&[&["adopt", "answer.json", "--into", "overlays/lab", "--live"], more].concat());
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let files = project.files().into_iter().filter(|(path, _)| path.starts_with(project.path("overlays")));
+    let texts = files.map(|(_, bytes)| String::from_utf8(bytes).unwrap()).collect();
+    (ran, texts)
+}
+
+fn list(items: &[&Value]) -> Value {
+    json!({"apiVersion": "v1", "kind": "List", "items": items})
+}
+
+#[test]
+fn what_a_clusters_secret_holds_is_written_where_that_is_asked_for_alone() {
+    let project = with_a_secret();
+    let [deployment, service] = live();
+    let answer = list(&[&deployment, &service, &live_secret()]);
+    let (ran, files) = adopted(&project, &answer, &[]);
+    let told = "the cluster has other values in Secret/net-keys: not written; --with-secrets would write them\n";
+    assert!(ran.stderr.starts_with(told), "{}", ran.stderr);
+    for value in ["bGl2ZS1", "live-", "written-", "d3JpdHRlbi"] {
+        assert!(!files.contains(value), "{value}: {files}");
+    }
+    assert!(files.contains("mine"), "what is no secret of it is adopted: {files}");
+    let held = project.run(&["verify", "overlays/lab", "--against", "answer.json", "--live"]);
+    assert_eq!(held.exit, Some(1));
+    assert!(held.stdout.contains("--into overlays/lab --live --with-secrets`"), "{}", held.stdout);
+
+    let (ran, files) = adopted(&project, &answer, &["--with-secrets"]);
+    assert!(files.contains("bGl2ZS1tb3Jl") && files.contains("live-pass"), "{files}");
+    assert!(ran.stderr.contains("it holds values of a Secret: look before you commit it)"), "{}", ran.stderr);
+    let held = project.run(&["verify", "overlays/lab", "--against", "answer.json", "--live"]);
+    assert_eq!(held.exit, Some(0), "{}", held.stdout);
+}
+
+#[test]
+fn what_an_answer_lacks_is_taken_out_where_that_is_asked_for_alone() {
+    let project = with_a_secret();
+    let [deployment, mut service] = live();
+    service["spec"]["ports"][0]["targetPort"] = 8080.into();
+    let (ran, files) = adopted(&project, &list(&[&deployment, &service]), &[]);
+    let told = "the answer lacks Secret/net-keys: left as is; --delete-missing would take it out\n";
+    assert!(ran.stderr.starts_with(told) && !files.contains("delete:"), "{}{files}", ran.stderr);
+    let held = project.run(&["verify", "overlays/lab", "--against", "answer.json", "--live"]);
+    assert!(held.stdout.contains("--into overlays/lab --live --delete-missing`"), "{}", held.stdout);
+    let (_, files) = adopted(&project, &list(&[&deployment, &service]), &["--delete-missing"]);
+    assert!(files.contains("delete: true"), "{files}");
+    let held = project.run(&["verify", "overlays/lab", "--against", "answer.json", "--live"]);
+    assert_eq!(held.exit, Some(0), "{}", held.stdout);
+}
+
+#[test]
+fn an_answer_without_what_a_patch_is_about_says_nothing_against_the_patch() {
+    let project = project();
+    let [_, mut service] = live();
+    service["spec"]["ports"][0]["targetPort"] = 8080.into();
+    let (ran, files) = adopted(&project, &service, &[]);
+    let told = "the answer lacks Deployment.apps/net-api: left as is; --delete-missing would take it out\n";
+    assert!(ran.stderr.starts_with(told), "{}", ran.stderr);
+    assert!(files.contains("value: 8080") && files.contains("path: /spec/replicas"), "{files}");
+}
+
+#[test]
+fn an_answer_is_adopted_item_by_item_where_the_base_is_a_list() {
+    let project = project();
+    let base = list(&[&load_text(DEPLOYMENT).unwrap().value, &load_text(SERVICE).unwrap().value]);
+    project.write("upstream.yaml", &spell::block(&base, 0, Layout { step: 2, indent_lists: false }, None));
+    project.output(&["vendor", "base/net", "--accept-changes"]);
+    let [deployment, mut service] = live();
+    service["spec"]["ports"][0]["targetPort"] = 8080.into();
+    let (ran, files) = adopted(&project, &list(&[&deployment, &service]), &[]);
+    assert_eq!(ran.stderr.matches("wrote overlays/lab/patches/").count(), 1, "{}", ran.stderr);
+    assert!(files.contains("kind: Service") && files.contains("targetPort"), "{files}");
+    let held = project.run(&["verify", "overlays/lab", "--against", "answer.json", "--live"]);
+    assert_eq!(held.exit, Some(0), "{}", held.stdout);
+}

@@ -24,6 +24,7 @@ use crate::layer::digest;
 use crate::layer::manifest::{self, Entry};
 use crate::layer::plan::{Plan, Scoped};
 use crate::patch::Patch;
+use crate::patch::path::Segment;
 use crate::resource::Identity;
 use comments::Comments;
 use family::{Names, Placed, families, slug};
@@ -38,8 +39,18 @@ pub fn all_depart(_: &Identity, _: &Difference, _: &Value) -> bool {
     true
 }
 
-/// What a document of a copy says, for someone who wants what is in the first value: `live` without what a server wrote.
-pub type Settle = fn(&Identity, &Value, &Value) -> Value;
+/// How a server's answer is taken, which has more than anyone applied, and often less than all of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer {
+    /// Makes of what a document is wanted to be and of what the server has what someone would have applied.
+    pub settle: fn(&Identity, &Value, &Value) -> Value,
+    /// Whether the values of Secrets are adopted.
+    pub with_secrets: bool,
+    /// Gives a Secret of the answer the values that are wanted; false where it has them already.
+    pub withhold: fn(&Identity, &Value, &mut Value) -> bool,
+    /// Whether documents that the answer lacks are taken out.
+    pub deletes: bool,
+}
 
 /// What is adopted.
 #[derive(Debug)]
@@ -54,9 +65,8 @@ pub struct Adoption<'a> {
     pub taken: HashSet<String>,
     /// Which differences are departures; the others are not made.
     pub departs: Departs,
-    /// Of a server's answer, what makes of its documents what someone would have applied. Documents that it alone has
-    /// are passed over.
-    pub settle: Option<Settle>,
+    /// Of a server's answer, how it is taken. Documents that it alone has are passed over, and Lists are opened.
+    pub answer: Option<Answer>,
     /// The one patch that all departures are to be; `None` makes one of each, or of each family of them.
     pub single: Option<Single>,
 }
@@ -81,6 +91,10 @@ pub struct Adopted {
     pub resources: Vec<File>,
     /// How many documents of a server's answer were passed over.
     pub others: usize,
+    /// Documents that a server's answer lacks, and that were left as they are.
+    pub lacking: Vec<String>,
+    /// Secrets of a server's answer whose values were left out.
+    pub withheld: Vec<String>,
 }
 
 /// A file that is to be written.
@@ -92,6 +106,8 @@ pub struct File {
     pub text: String,
     /// What it is for, in a line.
     pub summary: String,
+    /// Whether it may hold what a Secret holds.
+    pub is_secret: bool,
 }
 
 /// The patches and resources that make the copy of what is there. `None` and findings where there are none.
@@ -102,10 +118,10 @@ pub fn adopt(adoption: Adoption<'_>, findings: &mut Findings) -> Option<Adopted>
     // Where both are Lists they stay Lists; `kubectl get` puts into a List what was none.
     let opens = lists(&after) && !lists(&before);
     // One patch is of one document, and an item of a List is a document to its target.
-    let opens_both = adoption.single.is_some() && lists(&before);
+    let opens_both = (adoption.single.is_some() || adoption.answer.is_some()) && lists(&before);
     let before = if opens_both { manifest::flatten(before) } else { before };
     let after = if opens || opens_both { manifest::flatten(after) } else { after };
-    let mut adopter = Adopter::new(adoption, before, after);
+    let mut adopter = Adopter { opened: opens_both, ..Adopter::new(adoption, before, after) };
     loop {
         let files = adopter.write(findings)?;
         let mut tried = Findings::new();
@@ -135,8 +151,12 @@ struct Adopter<'a> {
     file: &'a Arc<Source>,
     taken: HashSet<String>,
     single: Option<Single>,
-    /// Whether documents that only the copy has are passed over.
-    is_answer: bool,
+    /// How a server's answer is taken, where the copy is one.
+    answer: Option<Answer>,
+    /// Secrets whose values were left out.
+    withheld: Vec<String>,
+    /// Whether Lists of the documents that are there were opened.
+    opened: bool,
     before: Vec<Entry>,
     after: Vec<Entry>,
     pairs: Vec<(Option<usize>, Option<usize>)>,
@@ -152,10 +172,14 @@ impl<'a> Adopter<'a> {
     fn new(adoption: Adoption<'a>, before: Vec<Entry>, after: Vec<Entry>) -> Adopter<'a> {
         let pairs = pair_documents(&as_documents(&before), &as_documents(&after), &[]);
         let mut after = after;
+        let mut withheld = Vec::new();
         for (before, entry) in pairs.iter().filter_map(|(b, a)| Some((before.get((*b)?)?, (*a)?))) {
             let Some(entry) = after.get_mut(entry) else { continue };
-            if let Some(settle) = adoption.settle {
-                entry.value = settle(&before.identity, &before.value, &entry.value);
+            if let Some(answer) = adoption.answer {
+                entry.value = (answer.settle)(&before.identity, &before.value, &entry.value);
+                if !answer.with_secrets && (answer.withhold)(&before.identity, &before.value, &mut entry.value) {
+                    withheld.push(before.identity.to_string());
+                }
             }
             let departs = |difference: &Difference| (adoption.departs)(&before.identity, difference, &entry.value);
             entry.value = settle::settled(&before.value, &entry.value, departs);
@@ -168,7 +192,9 @@ impl<'a> Adopter<'a> {
             file: adoption.file,
             taken: adoption.taken,
             single: adoption.single,
-            is_answer: adoption.settle.is_some(),
+            answer: adoption.answer,
+            withheld,
+            opened: false,
             before,
             after,
             pairs,
@@ -177,6 +203,7 @@ impl<'a> Adopter<'a> {
             about: HashMap::new(),
         }
     }
+
     /// Writes the patches at the present levels.
     fn write(&mut self, findings: &mut Findings) -> Option<Adopted> {
         self.about.clear();
@@ -192,13 +219,19 @@ impl<'a> Adopter<'a> {
             let members: Vec<&Placed> = family.iter().filter_map(|index| placed.get(*index)).collect();
             patches.extend(self.patch(&members, &mut names, findings)?);
         }
-        patches.extend(self.deletions(&mut names, findings)?);
-        let resources = self.resources();
-        Some(if self.is_answer {
-            Adopted { patches, resources: Vec::new(), others: resources.len() }
+        let gone: Vec<usize> = (0..self.pairs.len()).filter(|pair| self.is_gone(*pair)).collect();
+        let Some(answer) = self.answer else {
+            patches.extend(self.deletions(gone, &mut names, findings)?);
+            return Some(Adopted { patches, resources: self.resources(), ..Adopted::default() });
+        };
+        let mut adopted = Adopted { withheld: self.withheld.clone(), ..Adopted::default() };
+        if answer.deletes {
+            patches.extend(self.deletions(gone, &mut names, findings)?);
         } else {
-            Adopted { patches, resources, others: 0 }
-        })
+            adopted.lacking = gone.into_iter().map(|pair| self.name(pair)).collect();
+        }
+        let others = self.pairs.iter().filter(|pair| pair.0.is_none()).count();
+        Some(Adopted { patches, others, ..adopted })
     }
 
     /// The operations of every pair that differs. A pair that no operations could be found for goes to the next level
@@ -250,15 +283,28 @@ impl<'a> Adopter<'a> {
         let (summary, why) = single.map_or((None, None), |single| (single.summary, single.why));
         let summary = summary.unwrap_or_else(|| self.summary(members));
         let changes = changes.into_iter().map(|(_, change)| change).collect();
-        let file = patch_file(&PatchFile { name: &name, summary, why, comments, changes });
+        let is_secret = members.iter().any(|placed| self.holds_a_secret(placed));
+        let file = File { is_secret, ..patch_file(&PatchFile { name: &name, summary, why, comments, changes }) };
         self.about.insert(name, about);
         Some(Vec::from([file]))
     }
 
+    /// Whether the copy lacks the document of a pair.
+    fn is_gone(&self, pair: usize) -> bool {
+        self.pairs.get(pair).is_some_and(|(before, after)| before.is_some() && after.is_none())
+    }
+
+    /// Whether an operation may write or repeat a value of a Secret.
+    fn holds_a_secret(&self, placed: &Placed) -> bool {
+        let before = self.pairs.get(placed.document).and_then(|pair| self.before.get(pair.0?));
+        let Operation { path, within, .. } = &placed.operation;
+        let field = within.as_ref().map_or(path, |(path, _)| path).segments().first();
+        let is_told = matches!(field, Some(Segment::Key(key)) if !["data", "stringData"].contains(&key.as_str()));
+        before.is_some_and(|entry| entry.identity.is_secret()) && !is_told
+    }
+
     /// The patch that takes out what the copy leaves out.
-    fn deletions(&mut self, names: &mut Names, findings: &mut Findings) -> Option<Vec<File>> {
-        let gone: Vec<usize> =
-            self.pairs.iter().enumerate().filter(|(_, pair)| pair.1.is_none()).map(|(index, _)| index).collect();
+    fn deletions(&mut self, gone: Vec<usize>, names: &mut Names, findings: &mut Findings) -> Option<Vec<File>> {
         if gone.is_empty() {
             return Some(Vec::new());
         }
@@ -284,7 +330,8 @@ impl<'a> Adopter<'a> {
             let whole = self.file.text.get(entry.range.clone()).filter(|_| entry.prefix.is_empty());
             let is_yaml = |text: &&str| !text.trim_start_matches('\u{feff}').trim_start().starts_with('{');
             let text = whole.filter(is_yaml).map_or_else(|| write::document(&entry.value), with_line_break);
-            File { path: format!("resources/{name}.yaml"), text, summary: identity.to_string() }
+            let path = format!("resources/{name}.yaml");
+            File { path, text, summary: identity.to_string(), is_secret: identity.is_secret() }
         })
         .collect()
     }
@@ -347,7 +394,7 @@ impl<'a> Adopter<'a> {
         let built = if tried.has_errors() { None } else { build::build(&self.plan, &[], tried) };
         let Some(built) = built else { return self.blamed(tried) };
         let result = manifest::read(&Source::new("the result", built.text), tried).unwrap_or_default();
-        let result = if self.single.is_some() { manifest::flatten(result) } else { result };
+        let result = if self.opened { manifest::flatten(result) } else { result };
         let mut digests: HashMap<String, usize> = HashMap::new();
         for entry in result {
             *digests.entry(digest::content(&entry.value)).or_default() += 1;
@@ -414,7 +461,8 @@ fn as_documents(entries: &[Entry]) -> Vec<Document<'_>> {
 }
 
 fn patch_file(file: &PatchFile<'_>) -> File {
-    File { path: format!("patches/{}.yaml", file.name), text: write::patch(file), summary: file.summary.clone() }
+    let path = format!("patches/{}.yaml", file.name);
+    File { path, text: write::patch(file), summary: file.summary.clone(), is_secret: false }
 }
 
 fn with_line_break(text: &str) -> String {

@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args};
 
 use super::end::{End, Failure};
 use super::{Context, new, verify};
-use crate::adopt::{self, Adopted, Adoption};
+use crate::adopt::{self, Adopted, Adoption, Answer};
 use crate::build;
 use crate::config::Findings;
 use crate::diag::visible::visible;
@@ -54,13 +54,24 @@ pub struct AdoptArgs {
     /// Leave out what a server writes into objects, as `verify --against --live` does, and documents that only FILE has
     #[arg(long)]
     pub live: bool,
+    /// With --live, write what Secrets hold into patches, too; without it, no value of a cluster's Secret is written
+    #[arg(long, requires = "live")]
+    pub with_secrets: bool,
+    /// With --live, take out the documents that FILE lacks; without it, they are named and left as they are
+    #[arg(long, requires = "live")]
+    pub delete_missing: bool,
 }
 
 impl AdoptArgs {
-    fn settle(&self) -> Option<adopt::Settle> {
-        self.live.then_some(live::settled)
+    /// How a cluster's answer is taken, if FILE is one.
+    fn answer(&self) -> Option<Answer> {
+        let AdoptArgs { live, with_secrets, delete_missing: deletes, .. } = *self;
+        live.then_some(Answer { settle: live::settled, withhold: live::withhold, with_secrets, deletes })
     }
 }
+
+/// How many documents a line names.
+const MAX_NAMED: usize = 5;
 
 /// What is written, and which folder it makes of.
 struct Work {
@@ -123,7 +134,7 @@ fn create(
         file,
         taken: HashSet::new(),
         departs: if args.live { against::departs } else { adopt::all_depart },
-        settle: args.settle(),
+        answer: args.answer(),
         single: None,
     };
     let Some(adopted) = adopt::adopt(adoption, findings) else { return Ok(None) };
@@ -148,8 +159,11 @@ fn extend(
     let (Some(built), Some(overlay)) = (built, subject.overlay()) else { return Ok(None) };
     let held = against::report(&verify::as_overlay(&subject, context.today()), file, args.live, Findings::new());
     // What a patch claims and the copy has otherwise, a person must decide about.
+    let lacks = held.against.map(|against| against.lacks).unwrap_or_default();
+    // A cluster's answer is often a part, and says nothing of a document that it lacks.
+    let is_asked = |resource: &Option<String>| !args.live || !resource.iter().any(|name| lacks.contains(name));
     let contradicts = |finding: &Diagnostic| match finding.code {
-        Code::ClaimMissing => true,
+        Code::ClaimMissing => is_asked(&finding.resource),
         Code::UndocumentedDeparture => finding.patch.is_some(),
         _ => false,
     };
@@ -170,7 +184,7 @@ fn extend(
         file,
         taken,
         departs: against::departs,
-        settle: args.settle(),
+        answer: args.answer(),
         single: None,
     };
     let Some(adopted) = adopt::adopt(adoption, findings) else { return Ok(None) };
@@ -214,12 +228,38 @@ fn new_folder(to: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-fn write(work: &Work, context: &mut Context, current: &Path) -> Result<(), Failure> {
-    let Work { folder, overlay_file, adopted, .. } = work;
+/// What of a cluster's answer made no patch, a line for each kind.
+fn left_alone(adopted: &Adopted) -> String {
+    let mut told = String::new();
     if adopted.others > 0 {
         let what = if adopted.others == 1 { "1 document" } else { &format!("{} documents", adopted.others) };
-        context.terminal.aside(&format!("passed over {what} that neither base nor overlay has\n"));
+        told.push_str(&format!("passed over {what} that neither base nor overlay has\n"));
     }
+    if !adopted.lacking.is_empty() {
+        let names = listed(&adopted.lacking);
+        told.push_str(&format!("the answer lacks {names}: left as is; --delete-missing would take it out\n"));
+    }
+    if !adopted.withheld.is_empty() {
+        let names = listed(&adopted.withheld);
+        told.push_str(&format!(
+            "the cluster has other values in {names}: not written; --with-secrets would write them\n"
+        ));
+    }
+    told
+}
+
+/// Names in a row, the first few of them.
+fn listed(names: &[String]) -> String {
+    let shown: Vec<_> = names.iter().take(MAX_NAMED).map(|name| visible(name)).collect();
+    match names.len().saturating_sub(MAX_NAMED) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+fn write(work: &Work, context: &mut Context, current: &Path) -> Result<(), Failure> {
+    let Work { folder, overlay_file, adopted, .. } = work;
+    context.terminal.aside(&left_alone(adopted));
     let has_overlay = fsio::entry(&folder.join(FILE_NAME))? != Entry::Missing;
     if has_overlay && adopted.patches.is_empty() && adopted.resources.is_empty() {
         context.terminal.aside("nothing was written: patches explain every departure of the copy\n");
@@ -237,7 +277,8 @@ fn write(work: &Work, context: &mut Context, current: &Path) -> Result<(), Failu
     let shown = visible(&shown);
     let mut told = format!("wrote {shown}/{FILE_NAME}\n");
     for file in files {
-        told.push_str(&format!("wrote {shown}/{} ({})\n", visible(&file.path), visible(&file.summary)));
+        let secret = if file.is_secret { "; it holds values of a Secret: look before you commit it" } else { "" };
+        told.push_str(&format!("wrote {shown}/{} ({}{secret})\n", visible(&file.path), visible(&file.summary)));
     }
     if adopted.patches.is_empty() {
         told.push_str("the copy has no departures that need a patch\n");

@@ -180,7 +180,7 @@ fn make(
         file: &after,
         taken: HashSet::new(),
         departs: adopt::all_depart,
-        settle: None,
+        answer: None,
         single: Some(single),
     };
     let mut own = Findings::new();

@@ -47,6 +47,11 @@ impl Identity {
         }
     }
 
+    /// Whether it is that of a Secret, whose values a report should not show.
+    pub fn is_secret(&self) -> bool {
+        self.kind == "Secret" && self.group.is_empty()
+    }
+
     /// The API version as it is written: `apps/v1`, `v1`.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }

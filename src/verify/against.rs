@@ -350,10 +350,15 @@ impl Holder<'_, '_> {
             finding = finding.note("Upstream has this document, and `keep` of the base leaves it out.");
         }
         let folder = self.prover.overlay.folder;
-        let live = if self.live { " --live" } else { "" };
-        let help = format!(
-            "Take it back in {file}, write a patch for it, or let `overlay adopt {argument} --into {folder}{live}` write one."
-        );
+        let live = match (self.live, entry) {
+            (true, None) => " --live --delete-missing",
+            (true, Some(entry)) if entry.identity.is_secret() => " --live --with-secrets",
+            (true, Some(_)) => " --live",
+            (false, _) => "",
+        };
+        let back = if entry.is_none() { format!("Put it back into {file}") } else { format!("Take it back in {file}") };
+        let help =
+            format!("{back}, write a patch for it, or let `overlay adopt {argument} --into {folder}{live}` write one.");
         self.prover.findings.add(finding.help(help));
     }
 

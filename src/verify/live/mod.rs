@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::diff::{At, Difference, Step, What};
 use crate::resource::{Identity, scalar_text};
+pub use secret::withhold;
 pub use settle::settled;
 use tables::{DEFAULTS, DROPPED, FILLED, FOLLOWS, HOST_PORT, OWNED, QUANTITIES};
 

@@ -20,11 +20,6 @@ const FIELDS: [&str; 2] = ["data", "stringData"];
 /// Where `kubectl apply` keeps the whole object, what is secret among it.
 const APPLIED: [&str; 3] = ["metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"];
 
-/// Whether an object is one whose values are secret.
-pub(super) fn is_secret(identity: &Identity) -> bool {
-    identity.kind == "Secret" && identity.group.is_empty()
-}
-
 /// Puts what a server keeps in `data` back to where it was written, and in the spelling in which it was.
 pub(super) fn as_written(wanted: &Value, live: &mut Value) {
     let Some(live) = live.as_object_mut() else { return };
@@ -52,6 +47,23 @@ pub(super) fn as_written(wanted: &Value, live: &mut Value) {
     }
 }
 
+/// Gives a Secret the values that are wanted in the place of those that a server has; false where it has the same.
+pub fn withhold(identity: &Identity, wanted: &Value, live: &mut Value) -> bool {
+    let Some(live) = live.as_object_mut().filter(|_| identity.is_secret()) else { return false };
+    let mut withheld = false;
+    for field in FIELDS {
+        if live.get(field) == wanted.get(field) {
+            continue;
+        }
+        withheld = true;
+        match wanted.get(field) {
+            Some(value) => drop(live.insert(field.to_owned(), value.clone())),
+            None => drop(live.remove(field)),
+        }
+    }
+    withheld
+}
+
 /// What base64 encodes; line breaks in it count for nothing, as in Go.
 fn decoded(value: &Value) -> Option<Vec<u8>> {
     let text: String = value.as_str()?.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
@@ -61,7 +73,7 @@ fn decoded(value: &Value) -> Option<Vec<u8>> {
 /// A difference as a report may show it: of a Secret, without the values.
 pub(in crate::verify) fn masked(identity: &Identity, difference: &Difference) -> Difference {
     let mut shown = difference.clone();
-    if !is_secret(identity) {
+    if !identity.is_secret() {
         return shown;
     }
     let key = |step: &&Step| match step {
@@ -85,7 +97,7 @@ pub(in crate::verify) fn masked(identity: &Identity, difference: &Difference) ->
 /// A document's value as a report may show it.
 pub(in crate::verify) fn hidden(identity: &Identity, value: &Value) -> Value {
     let mut shown = value.clone();
-    if is_secret(identity) {
+    if identity.is_secret() {
         hide(&mut Vec::new(), "***", &mut shown);
     }
     shown
@@ -118,7 +130,7 @@ fn hide(place: &mut Vec<String>, mask: &str, value: &mut Value) {
 /// place of it stays where it is.
 pub(in crate::verify) fn masked_text(file: &Arc<Source>, entries: &[Entry]) -> Arc<Source> {
     let mut spans: Vec<Range<usize>> = Vec::new();
-    for entry in entries.iter().filter(|entry| is_secret(&entry.identity)) {
+    for entry in entries.iter().filter(|entry| entry.identity.is_secret()) {
         let Some(tree) = &entry.tree else { continue };
         let at = |path: &[&str]| {
             let path: Vec<String> = entry.prefix.iter().cloned().chain(path.iter().map(|&key| key.into())).collect();

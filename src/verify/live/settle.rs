@@ -13,7 +13,7 @@ use crate::resource::Identity;
 /// `live` without what the server made of it. `wanted` is what was applied: the base with the patches.
 pub fn settled(identity: &Identity, wanted: &Value, live: &Value) -> Value {
     let mut settled = live.clone();
-    if secret::is_secret(identity) {
+    if identity.is_secret() {
         secret::as_written(wanted, &mut settled);
     }
     restore_items(identity, wanted, &mut settled);
