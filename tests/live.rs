@@ -371,3 +371,25 @@ fn an_answer_is_adopted_item_by_item_where_the_base_is_a_list() {
     let held = project.run(&["verify", "overlays/lab", "--against", "answer.json", "--live"]);
     assert_eq!(held.exit, Some(0), "{}", held.stdout);
 }
+
+#[test]
+fn a_value_that_is_no_text_in_a_field_of_texts_is_told() {
+    let project = project();
+    let config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, labels: {a: b}}\ndata: {port: '1500', on: 'true', gone: x}\n";
+    project.write("upstream.yaml", &format!("{DEPLOYMENT}---\n{SERVICE}---\n{config}"));
+    project.output(&["vendor", "base/net", "--accept-changes"]);
+    let hold = |config: &str| {
+        let stream = project.output(&["build", "overlays/lab"]);
+        let (before, _) = stream.split_once("apiVersion: v1\nkind: ConfigMap").unwrap();
+        project.write("copy.yaml", &format!("{before}{config}"));
+        project.run(&["verify", "overlays/lab", "--against", "copy.yaml"]).stdout
+    };
+    let bare = config.replace("'1500'", "1500").replace("'true'", "yes");
+    let told = hold(&bare);
+    assert_eq!(told.matches("`data` holds texts alone: a cluster refuses this. Quote it.").count(), 2, "{told}");
+    let told = hold(&config.replace("a: b", "a: 5, c: null").replace("gone: x", "gone: z"));
+    assert_eq!(told.matches("holds texts alone").count(), 1, "{told}");
+    assert!(told.contains("`metadata/labels` holds texts alone"), "{told}");
+    let told = hold(&config.replace("data: {port: '1500', on: 'true', gone: x}", "data: {}"));
+    assert!(!told.contains("holds texts alone"), "{told}");
+}

@@ -375,12 +375,16 @@ impl<'a> Adopter<'a> {
             Act::Remove { .. } => "Take out",
             Act::Move { .. } => "Move",
         };
-        let place = place(&first.operation);
-        let what = match members.len() {
-            1 => place,
-            count => format!("{place} and {} more {}", count - 1, if count == 2 { "place" } else { "places" }),
+        let (place, document) = (place(&first.operation), self.name(first.document));
+        let more = match members.len() - 1 {
+            0 => return format!("{verb} {place} in {document}"),
+            1 => "1 more place".to_owned(),
+            more => format!("{more} more places"),
         };
-        format!("{verb} {what} in {}", self.name(first.document))
+        if members.iter().all(|member| member.document == first.document) {
+            return format!("{verb} {place} and {more} in {document}");
+        }
+        format!("{verb} {place} in {document}, and {more}")
     }
 
     /// The pairs that the patches do not make equal.

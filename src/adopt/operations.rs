@@ -21,7 +21,7 @@ pub(super) enum Level {
     Families,
     /// Every difference is an operation of its own, in the order in which they were found.
     Single,
-    /// A list whose items come, go or move is replaced as a whole.
+    /// A list whose items come, go or move is replaced as a whole; at the levels before, one that was shuffled.
     Lists,
     /// Values of the document's top level are replaced as a whole.
     Top,
@@ -75,6 +75,9 @@ pub(super) fn operations(before: &Value, after: &Value, level: Level) -> Option<
     (maker.now == *after).then_some(maker.out)
 }
 
+/// How many items may move one by one, whatever the length of their list.
+const MAX_MOVES: usize = 20;
+
 /// What happens to one list.
 #[derive(Debug, Default)]
 pub(super) struct ListEdit {
@@ -117,13 +120,14 @@ impl<'v> Maker<'v> {
         for difference in differences {
             match list_of(&difference) {
                 Some((list, after)) => {
-                    let edit = lists.entry(list).or_insert_with(|| ListEdit { after, ..ListEdit::default() });
+                    let length = at(&self.now, &list).and_then(Value::as_array).map_or(0, Vec::len);
+                    let edit = lists.entry(list).or_insert_with(|| ListEdit::of(after, length));
                     edit.note(&difference);
                 }
                 None => rest.push(difference),
             }
         }
-        let whole: Vec<Vec<String>> = if level >= Level::Lists { outermost(&lists) } else { Vec::new() };
+        let whole = outermost(lists.iter().filter(|(_, edit)| level >= Level::Lists || edit.is_torn()));
         let mut texts: Vec<Text> = Vec::new();
         for difference in rest {
             let steps = difference.within.as_ref().map_or(&difference.path, |w| &w.path).steps();
@@ -143,17 +147,14 @@ impl<'v> Maker<'v> {
         for text in &texts {
             self.text(text);
         }
-        if level >= Level::Lists {
-            for list in whole {
-                let after = lists.get(&list).map(|edit| edit.after.clone()).unwrap_or_default();
-                self.set(&list, &after);
-            }
-            return;
-        }
         let mut lists: Vec<_> = lists.into_iter().collect();
         lists.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
         for (path, edit) in &lists {
-            self.list(path, edit);
+            match whole.iter().find(|list| path.starts_with(list)) {
+                Some(list) if list == path => self.set(path, &edit.after),
+                Some(_) => {}
+                None => self.list(path, edit),
+            }
         }
     }
 
@@ -364,6 +365,11 @@ impl ListEdit {
         }
     }
 
+    /// Whether so much of the list stands elsewhere that nobody would follow the moves.
+    fn is_torn(&self) -> bool {
+        self.moved.len() > MAX_MOVES && self.moved.len() * 2 > self.length
+    }
+
     pub(super) fn note(&mut self, difference: &Difference) {
         match (difference.path.last(), &difference.what) {
             (_, What::Moved { from, to }) => self.moved.push((*from, *to)),
@@ -412,9 +418,9 @@ pub(super) fn list_of(difference: &Difference) -> Option<(Vec<String>, Vec<Strin
 }
 
 /// The lists that lie in no other of them.
-fn outermost(lists: &BTreeMap<Vec<String>, ListEdit>) -> Vec<Vec<String>> {
+fn outermost<'l>(lists: impl Iterator<Item = (&'l Vec<String>, &'l ListEdit)>) -> Vec<Vec<String>> {
     let mut found: Vec<Vec<String>> = Vec::new();
-    for path in lists.keys() {
+    for (path, _) in lists {
         if !found.iter().any(|list| path.starts_with(list)) {
             found.push(path.clone());
         }
@@ -673,6 +679,19 @@ mod tests {
             ["add /b in /data/a.json 2"]
         );
         assert_eq!(told(&before, &text("{\"a\": 2}"), Level::Families), ["replace /data/a.json \"{\\\"a\\\": 2}\""]);
+    }
+
+    #[test]
+    fn a_list_that_was_shuffled_is_replaced_and_one_of_which_a_part_moved_is_not() {
+        let list = |order: &mut dyn Iterator<Item = usize>| {
+            let items: Vec<Value> = order.map(|n| json!({"name": format!("i{n}"), "l": [n]})).collect();
+            json!({"spec": {"l": items}, "x": 1})
+        };
+        let before = list(&mut (0..60));
+        let turned = list(&mut (0..60).rev());
+        assert_eq!(operations(&before, &turned, Level::Families).unwrap().len(), 1);
+        let rotated = list(&mut (0..60).map(|n| (n + 25) % 60));
+        assert_eq!(operations(&before, &rotated, Level::Families).unwrap().len(), 25);
     }
 
     #[test]

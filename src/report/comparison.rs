@@ -188,7 +188,8 @@ const MAX_LINE: usize = 240;
 /// How many unchanged lines stand around a changed one.
 const CONTEXT: usize = 2;
 
-const LAYOUT: Layout = Layout { step: 2, indent_lists: false };
+/// Lists stand deeper than their keys: a dash below a sign reads as a sign.
+const LAYOUT: Layout = Layout { step: 2, indent_lists: true };
 
 /// The lines below a place, each with its sign.
 fn lines(departure: &Departure) -> Vec<(char, String)> {
@@ -282,6 +283,13 @@ mod tests {
         let text = text(vec![of(vec![departure])]);
         let (_, body) = text.split_once("A/a\n").unwrap();
         body.split_once("\n\n").unwrap().0.to_owned()
+    }
+
+    #[test]
+    fn a_list_in_a_value_stands_apart_from_the_sign() {
+        let rule = json!({"apiGroups": ["a"], "verbs": ["get", "list"]});
+        let wanted = "  - /rules/2  removed\n      - apiGroups:\n      -   - a\n      - verbs:\n      -   - get\n      -   - list";
+        assert_eq!(body(departure("/rules/2", ChangeKind::Remove, Some(rule), None)), wanted);
     }
 
     #[test]

@@ -337,6 +337,9 @@ impl Holder<'_, '_> {
             (None, Some(place)) => finding.at(place, "here in the base"),
             (None, None) => finding,
         };
+        if let Some(field) = field_of_texts(&Identity::of(entry.map_or(&Value::Null, |e| &e.value)), &odd.difference) {
+            finding = finding.note(format!("`{field}` holds texts alone: a cluster refuses this. Quote it."));
+        }
         let claimed = odd.claimed.as_ref().and_then(|c| Some((c, self.prover.place_of(claims.get(c.claim)?)?)));
         if let Some((claimed, (patch, place))) = claimed {
             let name = &patch.name.value;
@@ -394,6 +397,25 @@ impl Holder<'_, '_> {
             against.missing.push(Missing { patch, departure });
         }
     }
+}
+
+/// The field of texts that a difference puts something else into: labels, annotations, what a `ConfigMap` or a Secret holds.
+/// `null` is as good as absent.
+fn field_of_texts(identity: &Identity, difference: &Difference) -> Option<&'static str> {
+    let (What::Added(new) | What::Replaced { after: new, .. }) = &difference.what else { return None };
+    let holds: &[&str] = match identity.kind.as_str() {
+        "ConfigMap" if identity.group.is_empty() => &["data", "binaryData"],
+        "Secret" if identity.group.is_empty() => &["data", "stringData"],
+        _ => &[],
+    };
+    let path = difference.within.is_none().then(|| difference.path.to_string())?;
+    let is_no_text = |value: &Value| !value.is_null() && !value.is_string();
+    let is_wrong_in = |field: &str| match path.strip_prefix('/')?.strip_prefix(field)? {
+        "" => new.as_object().map(|map| map.values().any(is_no_text)),
+        below => Some(below.starts_with('/') && !below[1..].contains('/') && is_no_text(new)),
+    };
+    let mut fields = ["metadata/labels", "metadata/annotations"].into_iter().chain(holds.iter().copied());
+    fields.find(|field| is_wrong_in(field) == Some(true))
 }
 
 /// The way to a difference in the document after, as far as it leads there; to the text that it lies in, if it does.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use serde_json::Value;
 
 use super::{field, field_name, is_filled, is_nothing, is_servers, secret};
-use crate::diff::{Item, Step, What, diff_values};
+use crate::diff::{Difference, Item, Step, What, diff_values};
 use crate::resource::Identity;
 
 /// `live` without what the server made of it. `wanted` is what was applied: the base with the patches.
@@ -80,43 +80,50 @@ impl Changed {
 /// Takes back every difference that the server made.
 fn restore_fields(identity: &Identity, wanted: &Value, live: &Value, settled: &mut Value) {
     let differences = diff_values(wanted, settled, &|_| None);
-    let mut new_items: Vec<(Vec<String>, usize)> = Vec::new();
-    for difference in differences.iter().filter(|difference| difference.within.is_none()) {
-        let steps = difference.path.steps();
-        let (Some((last, above)), Some(path)) = (steps.split_last(), tokens(&steps, |item| item.after)) else {
-            continue;
-        };
-        let Some(above) = tokens(above, |item| item.after) else { continue };
-        if !is_servers(identity, difference, live) {
-            if let (What::Added(_), Some(value)) = (&difference.what, settled.pointer_mut(&pointer(&path))) {
-                let mut place: Vec<&str> = steps.iter().map(|step| field(step)).collect();
-                *value = bare(&identity.kind, &mut place, value);
-            }
-            continue;
-        }
-        match (&difference.what, last) {
-            (What::Added(_), Step::Item(item)) => new_items.extend(item.after.map(|index| (above, index))),
-            (What::Added(_), Step::Key(key)) => {
-                if let Some(Value::Object(map)) = settled.pointer_mut(&pointer(&above)) {
-                    map.remove(key);
-                }
-            }
-            (What::Removed(value), Step::Key(key)) => {
-                if let Some(Value::Object(map)) = settled.pointer_mut(&pointer(&above)) {
-                    map.insert(key.clone(), value.clone());
-                }
-            }
-            (What::Replaced { before, .. }, _) => {
-                if let Some(slot) = settled.pointer_mut(&pointer(&path)) {
-                    *slot = before.clone();
-                }
-            }
-            (What::Removed(_), Step::Item(_)) | (What::Moved { .. }, _) => {}
-        }
+    let (servers, others): (Vec<_>, Vec<_>) = differences
+        .iter()
+        .filter(|difference| difference.within.is_none())
+        .partition(|difference| is_servers(identity, difference, live));
+    for difference in others {
+        strip_defaults(&identity.kind, difference, settled);
     }
-    // Those of inner lists first, and from the last to the first, so that no index is led astray.
-    new_items.sort_by_key(|(list, index)| Reverse((list.len(), *index)));
-    for (list, index) in new_items {
+    let items: Vec<_> = servers.into_iter().filter_map(|difference| take_back(difference, settled)).collect();
+    remove_items(items, settled);
+}
+
+/// Takes what a server fills in out of something that somebody else added.
+fn strip_defaults(kind: &str, difference: &Difference, settled: &mut Value) {
+    let steps = difference.path.steps();
+    let path = tokens(&steps, |item| item.after).filter(|_| matches!(difference.what, What::Added(_)));
+    if let Some(value) = path.and_then(|path| settled.pointer_mut(&pointer(&path))) {
+        let mut place: Vec<&str> = steps.iter().map(|step| field(step)).collect();
+        *value = bare(kind, &mut place, value);
+    }
+}
+
+/// Takes a difference back. An item that is new stays, and its list and index are given: once it goes, others move.
+fn take_back(difference: &Difference, settled: &mut Value) -> Option<(Vec<String>, usize)> {
+    let steps = difference.path.steps();
+    let (last, above) = steps.split_last()?;
+    let path = tokens(&steps, |item| item.after)?;
+    let above = tokens(above, |item| item.after)?;
+    match (&difference.what, last) {
+        (What::Added(_), Step::Item(item)) => return Some((above, item.after?)),
+        (What::Added(_), Step::Key(key)) => drop(settled.pointer_mut(&pointer(&above))?.as_object_mut()?.remove(key)),
+        (What::Removed(value), Step::Key(key)) => {
+            settled.pointer_mut(&pointer(&above))?.as_object_mut()?.insert(key.clone(), value.clone());
+        }
+        (What::Replaced { before, .. }, _) => *settled.pointer_mut(&pointer(&path))? = before.clone(),
+        (What::Removed(_), Step::Item(_)) | (What::Moved { .. }, _) => {}
+    }
+    None
+}
+
+/// Removes items, each by its list and index: those of inner lists first, and from the last to the first, so that no index is
+/// led astray.
+fn remove_items(mut items: Vec<(Vec<String>, usize)>, settled: &mut Value) {
+    items.sort_by_key(|(list, index)| Reverse((list.len(), *index)));
+    for (list, index) in items {
         if let Some(Value::Array(items)) = settled.pointer_mut(&pointer(&list))
             && index < items.len()
         {
