@@ -26,8 +26,9 @@ pub fn reader(data: &[u8]) {
     if text.contains(['!', '%']) || text.contains("<<") {
         return;
     }
-    // kubectl ends the last line before it reads, and so do we.
-    let Ok(theirs) = serde_yaml::from_str::<serde_yaml::Value>(&format!("{text}\n")) else { return };
+    // kubectl ends a last line that has no end before it reads, and so do we.
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    let Ok(theirs) = serde_yaml::from_str::<serde_yaml::Value>(&format!("{text}{end}")) else { return };
     assert!(alike(&ours.value, &theirs), "we read {}, and they {theirs:?}", ours.value);
 }
 
