@@ -188,20 +188,69 @@ fn constant(place: &str) -> u64 {
     value.split(" * ").map(|factor| factor.parse::<u64>().unwrap()).product()
 }
 
-#[test]
-fn limits_are_what_the_code_has() {
-    let text = page("limits.md");
-    let mut checked = 0;
-    for row in rows(&text, "| what | limit | where in the code |\n") {
-        let place = row[2].trim_matches('`');
-        // One constant is named by another.
-        let place = if place == "patch::path::MAX_SEGMENTS" { "yaml::tree::MAX_DEPTH" } else { place };
-        if place.rsplit("::").next().unwrap().starts_with("MAX_") {
-            assert_eq!(told(row[1]), constant(place), "{}", row[0]);
-            checked += 1;
+/// Every limit that the code has a `MAX_…` for, tests apart: its module and its name.
+fn limits_of_the_code() -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (file, text) in sources("src") {
+        let module = file.trim_end_matches(".rs").trim_end_matches("/mod").replace('/', "::");
+        let names = text.lines().filter_map(|line| line.split_once("const MAX_")?.1.split_once(':'));
+        found.extend(names.map(|(name, _)| format!("{module}::MAX_{name}")));
+    }
+    found
+}
+
+/// The files of Rust below a folder, by their paths there, with their texts.
+fn sources(below: &str) -> Vec<(String, String)> {
+    let (mut found, mut open) = (Vec::new(), vec![top().join(below)]);
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension() == Some("rs".as_ref()) {
+                let name = path.strip_prefix(top().join(below)).unwrap().to_str().unwrap().to_owned();
+                found.push((name, fs::read_to_string(&path).unwrap()));
+            }
         }
     }
-    assert!(checked >= 9, "{checked}");
+    found
+}
+
+#[test]
+fn limits_are_what_the_code_has_and_each_has_its_tests() {
+    let text = page("limits.md");
+    let tables = text.matches("| what | limit | where in the code | tests |\n").count();
+    let refusing: Vec<Vec<&str>> = (1..=tables)
+        .flat_map(|table| rows(text.splitn(table + 1, "| what | limit |").last().unwrap(), " tests |\n"))
+        .collect();
+    let cutting = rows(&text, "| where in the code | limit | of what |\n");
+    let told_of: Vec<(&str, &str)> =
+        refusing.iter().map(|row| (row[2], row[1])).chain(cutting.iter().map(|row| (row[0], row[1]))).collect();
+    for (place, limit) in &told_of {
+        let place = place.trim_matches('`');
+        // Some are named by another.
+        let value = match place {
+            "patch::path::MAX_SEGMENTS" => constant("yaml::tree::MAX_DEPTH"),
+            "diff::MAX_STEPS" => 2 * constant("yaml::tree::MAX_DEPTH"),
+            place => constant(place),
+        };
+        assert_eq!(told(limit), value, "{place}");
+    }
+    let on_page: BTreeSet<String> = told_of.iter().map(|(place, _)| place.trim_matches('`').to_owned()).collect();
+    assert_eq!(on_page, limits_of_the_code());
+    let code: String = sources("src").into_iter().chain(sources("tests")).map(|(_, text)| text).collect();
+    let mut tests = 0;
+    for row in &refusing {
+        assert!(row[3].contains('`') || row[3] == "the same" || row[3].starts_with("none: "), "{}", row[0]);
+        for name in row[3].split('`').skip(1).step_by(2) {
+            assert!(
+                code.contains(&format!("#[test]\n    fn {name}()")) || code.contains(&format!("#[test]\nfn {name}()")),
+                "{name}"
+            );
+            tests += 1;
+        }
+    }
+    assert!(refusing.len() > 20 && tests > 20, "{} {tests}", refusing.len());
 }
 
 /// The keys of every mapping that a schema describes.

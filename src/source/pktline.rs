@@ -119,6 +119,14 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_is_as_long_as_the_limit() {
+        let data = vec![b'x'; MAX_PACKET - 4];
+        let packet = |length: usize| [format!("{length:04x}").as_bytes(), &vec![b'x'; length - 4]].concat();
+        assert_eq!(all(&packet(MAX_PACKET)), [Ok(Packet::Data(&data))]);
+        assert!(all(&packet(MAX_PACKET + 1))[0].as_ref().is_err_and(|why| why.starts_with("no packet length")));
+    }
+
+    #[test]
     fn every_cut_of_a_message_is_read_without_a_panic() {
         let message = b"001e# service=git-upload-pack\n00000009 abcd0001";
         for end in 0..message.len() {

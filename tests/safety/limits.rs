@@ -2,8 +2,12 @@
 
 use std::os::unix::fs::symlink;
 
+use overlay::change::{Action, Change, apply_edits};
 use overlay::embedded::{self, Language, MAX_TOML_NESTING};
 use overlay::patch::lower::MAX_WRITTEN;
+use overlay::resource::identity::Written;
+use overlay::resource::reference::Reference;
+use overlay::yaml::edit::{EditError, edit};
 use overlay::yaml::load::{MAX_ALIAS_BYTES, MAX_ALIAS_NODES, Problem, load_text};
 use overlay::yaml::tree::{MAX_DEPTH, Tree};
 
@@ -223,4 +227,63 @@ fn overlays_are_looked_for_as_deep_as_the_limit_and_no_deeper() {
         let ran = project.command(&["verify"]).current_dir(project.path(&format!("at{depth}"))).output().unwrap();
         assert_eq!(ran.status.code(), exit, "{}", String::from_utf8_lossy(&ran.stderr));
     }
+}
+
+#[test]
+fn a_name_is_looked_for_in_as_many_mappings_as_the_limit() {
+    // The name is in none of the mappings that are merged over the one that has it.
+    let document = |merged: usize| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nodd: &a {{}}\nmetadata: {{name: far, <<: [{}]}}\n",
+            vec!["*a"; merged].join(", ")
+        )
+    };
+    let name = |merged: usize| {
+        let tree = Tree::parse(&document(merged)).unwrap();
+        Written::of(&tree, tree.root().unwrap()).identity.name
+    };
+    assert_eq!(name(990), "far");
+    assert_eq!(name(1_001), "");
+}
+
+#[test]
+fn a_key_is_removed_that_stands_as_often_as_the_limit_and_no_oftener() {
+    let removed = |times: usize| {
+        let text = format!("a: x\n{}", "k: y\n".repeat(times));
+        let edits = edit(&text, &Change { action: Action::Remove, path: &["k".to_owned()] })?;
+        Ok::<_, EditError>(apply_edits(&text, &edits))
+    };
+    assert_eq!(removed(64).unwrap(), "a: x\n");
+    assert!(matches!(removed(65), Err(EditError::Unwritable { .. })), "{:?}", removed(65));
+}
+
+#[test]
+fn a_list_of_ignored_folders_is_as_large_as_the_limit_and_no_larger() {
+    let project = lab("x");
+    for (size, exit) in [(1 << 20, 0), ((1 << 20) + 1, 2)] {
+        project.write(".overlayignore", &("#".repeat(size - 1) + "\n"));
+        let ran = project.run(&["verify"]);
+        assert_eq!(ran.exit, Some(exit), "{}", ran.stderr);
+        assert_eq!(ran.stderr.contains(".overlayignore is larger than 1048576 bytes"), exit == 2, "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_journal_beyond_the_limit_is_refused_unread() {
+    let project = lab("x");
+    for (size, told) in [(4 << 20, "not of this program"), ((4 << 20) + 1, "larger than 4194304 bytes")] {
+        project.write("base/net/.overlay-journal", &"x".repeat(size));
+        let ran = project.run(&["vendor", "base/net"]);
+        assert!(ran.exit == Some(2) && ran.stderr.contains(told), "{:?} {}", ran.exit, ran.stderr);
+    }
+}
+
+#[test]
+fn names_and_tags_of_images_are_as_long_as_the_limit_and_no_longer() {
+    let named = |length: usize| Reference::parse(&format!("r.example/{}", "a".repeat(length - "r.example/".len())));
+    assert!(named(255).is_ok());
+    assert!(named(256).unwrap_err().to_string().ends_with("it has more than 255 characters"));
+    let tagged = |length: usize| Reference::parse(&format!("r.example/a:{}", "1".repeat(length)));
+    assert!(tagged(128).is_ok());
+    assert!(tagged(129).unwrap_err().to_string().contains("a tag is up to 128 letters"));
 }

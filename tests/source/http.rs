@@ -107,10 +107,17 @@ fn redirects_are_followed_but_not_for_ever() {
         "/file" => reply(out, "301 Moved Permanently", "Location: file:///etc/passwd\r\n", b""),
         "/out" => reply(out, "301 Moved Permanently", "Location: http://example.org/\r\n", b""),
         "/user" => reply(out, "301 Moved Permanently", "Location: https://a:b@example.org/\r\n", b""),
+        "/hops1" => reply(out, "302 Found", "Location: /three\r\n", b""),
+        hops if hops.starts_with("/hops") => {
+            let left = hops["/hops".len()..].parse::<u32>().unwrap() - 1;
+            reply(out, "302 Found", &format!("Location: /hops{left}\r\n"), b"")
+        }
         _ => reply(out, "302 Found", "Location: /loop?secret=x\r\n", b""),
     });
     let at = |path: &str| server.at(path);
     assert_eq!(get(&at("/one")).unwrap(), MANIFEST);
+    assert_eq!(get(&at("/hops8")).unwrap(), MANIFEST);
+    assert_eq!(failure(&at("/hops9")), format!("{}: more than 8 redirects", at("/hops9")));
     assert_eq!(failure(&at("/loop")), format!("{}: more than 8 redirects", at("/loop")));
     assert_eq!(failure(&at("/nowhere")), format!("{}: a redirect that does not say where to", at("/nowhere")));
     assert_eq!(failure(&at("/odd")), format!("{}: a redirect to what is no address: invalid IPv6 address", at("/odd")));
@@ -189,9 +196,13 @@ fn a_status_is_told_and_only_what_may_pass_is_tried_again() {
 
 #[test]
 fn a_server_that_recovers_is_asked_again() {
-    let server = in_turn(&[("503 Service Unavailable", ""), ("502 Bad Gateway", ""), ("200 OK", "")]);
+    const BUSY: (&str, &str) = ("503 Service Unavailable", "");
+    let server = in_turn(&[BUSY, ("502 Bad Gateway", ""), BUSY, ("200 OK", "")]);
     assert_eq!(get(&server.at("/")).unwrap(), MANIFEST);
-    assert_eq!(server.seen().len(), 3);
+    assert_eq!(server.seen().len(), 4);
+    let server = in_turn(&[BUSY, BUSY, BUSY, BUSY, ("200 OK", "")]);
+    assert_eq!(failure(&server.at("/a")), format!("{}: the server answered 503 Service Unavailable", server.at("/a")));
+    assert_eq!(server.seen().len(), 4, "no fifth try");
 }
 
 #[test]
