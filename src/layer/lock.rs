@@ -147,7 +147,9 @@ impl LockedDocument {
 /// Writes an entry whose value is a text.
 fn line(out: &mut String, key: &str, value: &str) {
     // In flow style a text stays on its line.
-    plain(out, key, spell::string(value, None, spell::Place::Flow));
+    for part in [key, ": ", &spell::string(value, None, spell::Place::Flow), "\n"] {
+        out.push_str(part);
+    }
 }
 
 /// Writes an entry whose value is spelled already.

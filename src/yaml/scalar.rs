@@ -413,7 +413,18 @@ fn is_no_word_or_number(text: &str) -> bool {
     let begins = text.bytes().next();
     let begins_otherwise =
         begins.is_some_and(|first| !matches!(first, b'0'..=b'9' | b'+' | b'-' | b'.' | b'<' | b'=' | b'~'));
-    begins_otherwise && text.len() > "false".len()
+    begins_otherwise && text.len() > "false".len() || is_like_a_digest(text)
+}
+
+/// Whether letters and digits alone, the first one a digit, hold a letter that is none of a number: digests do. Of letters, decimal
+/// numbers have an `e`, others begin with a zero and the letter of their base, and dates have more than letters and digits.
+fn is_like_a_digest(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let has_base = bytes.len() > 1 && bytes[0] == b'0' && !bytes[1].is_ascii_digit();
+    !has_base
+        && bytes.first().is_some_and(u8::is_ascii_digit)
+        && bytes.iter().all(u8::is_ascii_alphanumeric)
+        && bytes.iter().any(|byte| byte.is_ascii_alphabetic() && !matches!(byte, b'e' | b'E'))
 }
 
 fn kubernetes(text: &str) -> Reading {
@@ -584,7 +595,45 @@ fn is_offset(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn what_needs_no_closer_look_is_a_text_by_all_of_them(
+            text in "[0-9][0-9a-fxobeE]{0,12}|[0-9a-zA-Z_.:+-]{1,10}|[a-zA-Z][ -~]{0,12}|0[xob_][0-9a-f_]{1,9}|[0-9]{1,4}[-:TtZz .e][0-9TtZze:. -]{0,12}",
+        ) {
+            let looked = [yaml11(&text), yaml12(&text), kubernetes(&text)];
+            prop_assert!(!is_no_word_or_number(&text) || looked == [Reading::Text, Reading::Text, Reading::Text], "{looked:?}");
+        }
+    }
+
+    #[test]
+    fn digests_need_no_closer_look_and_numbers_do() {
+        for text in ["1aa", "0123456789abcdef", "9e9f", "4d", "00c"] {
+            assert!(is_no_word_or_number(text), "{text}");
+        }
+        for text in [
+            "",
+            "0",
+            "12",
+            "1e3",
+            "1E3",
+            "0x1f",
+            "0b11",
+            "0b",
+            "0o7",
+            "0_x1f",
+            "0a",
+            "1_0",
+            "12:30",
+            "e1",
+            "2020-01-01",
+        ] {
+            assert!(!is_no_word_or_number(text), "{text}");
+        }
+    }
 
     fn value(text: &str) -> String {
         resolve(text, Style::Plain, None).unwrap().to_string()

@@ -238,6 +238,9 @@ fn spell_number(number: &Number) -> String {
 
 /// Whether a bare text is read as itself by everyone.
 fn is_safe_bare(text: &str, flow: bool) -> bool {
+    if is_word(text) {
+        return scalar::is_text_to_all(text);
+    }
     scalar::is_text_to_all(text)
         && text.chars().all(|c| is_shown(c) && !(c.is_whitespace() && c != ' '))
         && !text.starts_with(' ')
@@ -248,6 +251,12 @@ fn is_safe_bare(text: &str, flow: bool) -> bool {
         && !text.ends_with(':')
         && !text.contains(" #")
         && !(flow && text.contains([',', '[', ']', '{', '}', '?']))
+}
+
+/// Letters, digits, and marks that mean nothing behind them: nearly all names, kinds and digests.
+fn is_word(text: &str) -> bool {
+    let inner = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'/' | b'_');
+    text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric()) && text.as_bytes().iter().all(inner)
 }
 
 /// A bare scalar begins with no indicator, but a dash with something behind it is none.
