@@ -64,7 +64,18 @@ pub struct TextEdit {
 
 /// A plain path as a JSON Pointer (RFC 6901).
 pub fn pointer(path: &[String]) -> String {
-    path.iter().fold(String::new(), |pointer, segment| pointer + "/" + &segment.replace('~', "~0").replace('/', "~1"))
+    let mut pointer = String::with_capacity(path.iter().map(|segment| segment.len() + 1).sum());
+    for segment in path {
+        pointer.push('/');
+        for c in segment.chars() {
+            match c {
+                '~' => pointer.push_str("~0"),
+                '/' => pointer.push_str("~1"),
+                c => pointer.push(c),
+            }
+        }
+    }
+    pointer
 }
 
 /// The text with the edits made. They must be in order and must not overlap.

@@ -1,6 +1,7 @@
 //! The documents of a build while patches change them: what a target can mean, and the two states of each document
 //! that is touched, its text and its value.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -264,13 +265,13 @@ impl<'p> Documents<'p> {
     }
 
     /// Every resource that is left, with what it is called now. Lists are read for it.
-    pub(super) fn left(&mut self) -> Vec<(Resource, Identity)> {
+    pub(super) fn left(&mut self) -> Vec<(Resource, Cow<'p, Identity>)> {
         let mut left = Vec::new();
         for number in 0..self.list.len() {
             let Some(document) = self.list.get(number).filter(|d| d.deleted_by.is_none()) else { continue };
-            let Some(planned) = document.planned.identity.clone() else { continue };
+            let Some(planned) = &document.planned.identity else { continue };
             let edited = document.state.as_ref().filter(|_| document.edited).map(|state| state.value.clone());
-            let identity = edited.as_ref().map_or(planned.clone(), |value| Identity::of(value));
+            let identity = edited.as_ref().map_or(Cow::Borrowed(planned), |value| Cow::Owned(Identity::of(value)));
             left.push((Resource { document: number, item: None }, identity));
             if !planned.is_list() {
                 continue;
@@ -280,7 +281,8 @@ impl<'p> Documents<'p> {
                 None => self.read(number).ok().map(|state| state.value),
             };
             let items = value.as_ref().and_then(|value| value.get("items")).and_then(Value::as_array);
-            let item = |(index, item)| (Resource { document: number, item: Some(index) }, Identity::of(item));
+            let item =
+                |(index, item)| (Resource { document: number, item: Some(index) }, Cow::Owned(Identity::of(item)));
             left.extend(items.into_iter().flatten().enumerate().map(item));
         }
         left

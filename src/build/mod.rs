@@ -342,7 +342,7 @@ impl Builder<'_> {
     /// both, its bytes are kept, and `verify` speaks of it.
     fn duplicates(&mut self) {
         let left = self.documents.left();
-        let mut first: HashMap<_, Resource> = HashMap::new();
+        let mut first: HashMap<_, Resource> = HashMap::with_capacity(left.len());
         let mut found = Vec::new();
         for (resource, identity) in &left {
             let Some(object) = identity.object() else { continue };

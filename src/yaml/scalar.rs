@@ -407,13 +407,14 @@ pub(super) fn is_text_to_all(text: &str) -> bool {
         || [yaml11(text), yaml12(text), kubernetes(text)].iter().all(|reading| *reading == Reading::Text)
 }
 
-/// Whether a bare scalar is longer than every word that means something, and begins like no number, date or special key.
-/// Most scalars are such texts, and need no closer look.
+/// Whether a bare scalar begins like no number, date or special key, and is longer than every word that means something or
+/// begins like none of them: `y`, `no`, `true`, `false`, `on`, `null`. Most scalars are such texts, and need no closer look.
 fn is_no_word_or_number(text: &str) -> bool {
-    let begins = text.bytes().next();
-    let begins_otherwise =
-        begins.is_some_and(|first| !matches!(first, b'0'..=b'9' | b'+' | b'-' | b'.' | b'<' | b'=' | b'~'));
-    begins_otherwise && text.len() > "false".len() || is_like_a_digest(text)
+    let Some(first) = text.bytes().next() else { return false };
+    let begins_otherwise = !matches!(first, b'0'..=b'9' | b'+' | b'-' | b'.' | b'<' | b'=' | b'~');
+    let is_no_word =
+        text.len() > "false".len() || !matches!(first.to_ascii_lowercase(), b'y' | b'n' | b't' | b'f' | b'o');
+    begins_otherwise && is_no_word || is_like_a_digest(text)
 }
 
 /// Whether letters and digits alone, the first one a digit, hold a letter that is none of a number: digests do. Of letters, decimal
