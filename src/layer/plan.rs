@@ -19,8 +19,12 @@ use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::patch::model::Patch;
 use crate::resource::Identity;
 use crate::yaml::load::LoadError;
-use crate::yaml::stream;
+use crate::yaml::stream::{self, MAX_DOCUMENTS};
 use crate::yaml::tree::Bytes;
+
+/// How many bytes the files may have together that an overlay is laid flat from, each as often as a layer names it: what
+/// is built from them is as large.
+pub const MAX_BYTES: usize = 256 << 20;
 
 /// The documents and patches of one overlay, its layers laid flat.
 #[derive(Debug, Default)]
@@ -39,6 +43,8 @@ pub struct Plan {
     /// Whether documents of a base or resource are not there at all. Of a base that is only not as locked they are, so that
     /// patches can be tried on what was found.
     pub lacks_documents: bool,
+    /// How many bytes the files have together.
+    bytes: usize,
 }
 
 /// One document of the input.
@@ -172,7 +178,7 @@ impl Plan {
         self.vendored.push(content.vendored.clone());
         self.lacks_documents |= content.lacks_documents;
         for file in &content.files {
-            self.file(file.clone());
+            self.file(file.clone(), findings);
         }
     }
 
@@ -202,11 +208,24 @@ impl Plan {
     /// Adds the documents of a file that were read to know what they are called.
     fn read_file(&mut self, source: &Arc<Source>, read: Vec<documents::Document>, findings: &mut Findings) {
         let identities = read.into_iter().map(|d| d.identity);
-        self.file(CutFile::new(source, stream::split(&source.text), identities, findings));
+        let file = CutFile::new(source, stream::split(&source.text), identities, findings);
+        self.file(file, findings);
     }
 
-    /// Adds the documents of a file.
-    fn file(&mut self, file: CutFile) {
+    /// Adds the documents of a file, unless that would be too much.
+    fn file(&mut self, file: CutFile, findings: &mut Findings) {
+        let bytes = self.bytes.saturating_add(file.source.text.len());
+        if bytes > MAX_BYTES || self.documents.len() + file.documents.len() > MAX_DOCUMENTS {
+            let message = format!(
+                "with {} the layers of this overlay have more than {} MiB or {MAX_DOCUMENTS} documents together",
+                file.source.name,
+                MAX_BYTES >> 20
+            );
+            findings.add(Diagnostic::new(Code::Syntax, message).help("Divide the overlay."));
+            self.lacks_documents = true;
+            return;
+        }
+        self.bytes = bytes;
         let number = self.files.len();
         self.files.push(file.source);
         for CutDocument { range, own, identity, reading } in file.documents {
@@ -277,5 +296,32 @@ impl Joined {
             self.text.push_str("---");
             self.text.push_str(line_break);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said against files of so many bytes and documents.
+    fn told(files: &[(usize, usize)]) -> Vec<String> {
+        let (mut plan, mut findings) = (Plan::default(), Findings::new());
+        for (bytes, documents) in files {
+            let document = CutDocument { range: 0..0, own: 0..0, identity: None, reading: Reading::default() };
+            let source = Source::new("a.yaml", "#".repeat(*bytes));
+            plan.file(CutFile { source, documents: vec![document; *documents] }, &mut findings);
+        }
+        assert_eq!(plan.lacks_documents, findings.has_errors());
+        findings.iter().map(|finding| finding.message.clone()).collect()
+    }
+
+    #[test]
+    fn layers_have_as_many_bytes_and_documents_together_as_the_limit_and_no_more() {
+        let beyond = "with a.yaml the layers of this overlay have more than 256 MiB or 100000 documents together";
+        let quarter = (MAX_BYTES / 4, 1);
+        assert_eq!(told(&[quarter; 4]), [""; 0]);
+        assert_eq!(told(&[quarter, quarter, quarter, quarter, (1, 1)]), [beyond]);
+        assert_eq!(told(&[(1, MAX_DOCUMENTS - 1), (1, 1)]), [""; 0]);
+        assert_eq!(told(&[(1, MAX_DOCUMENTS), (1, 1)]), [beyond]);
     }
 }
