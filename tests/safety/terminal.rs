@@ -56,6 +56,7 @@ fn no_format_of_any_command_passes_control_characters_on() {
             &["verify", "overlays/lab", "--format", "json"],
             &["verify", "overlays/lab", "--format", "sarif"],
             &["verify", "overlays/lab", "--format", "github"],
+            &["verify", "overlays/lab", "--format", "junit"],
             &["verify", "overlays/lab", "--against", "other.yaml"],
             &["verify", "overlays/lab", "--against", "other.yaml", "--format", "json"],
             &["verify", "overlays/lab", "--against", "other.yaml", "--format", "sarif"],
@@ -63,7 +64,12 @@ fn no_format_of_any_command_passes_control_characters_on() {
             &["explain", "overlays/lab"],
             &["explain", "overlays/lab", "--format", "markdown"],
             &["diff", "overlays/lab"],
+            &["diff", "overlays/lab", "--format", "json"],
+            &["diff", "overlays/lab", "--format", "html"],
+            &["diff", "up/net.yaml", "other.yaml"],
             &["update", "base/net", "--from", "other.yaml"],
+            &["update", "base/net", "--from", "other.yaml", "--format", "json"],
+            &["update", "base/net", "--from", "other.yaml", "--format", "github"],
         ] {
             let ran = project.run(args);
             assert!(matches!(ran.exit, Some(0 | 1)), "{args:?}: {:?} {}", ran.exit, ran.stderr);

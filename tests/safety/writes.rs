@@ -50,9 +50,9 @@ fn an_output_is_the_old_one_or_the_new_one_whenever_a_build_is_killed() {
 fn a_base_that_was_half_vendored_is_never_built_from_and_is_vendored_again() {
     let project = lab("x");
     let old = project.output(&["build", "overlays/lab"]);
-    for after in delays() {
+    for (after, signal) in delays().zip(["-KILL", "-INT", "-TERM"].into_iter().cycle()) {
         project.write("up/net.yaml", &config_map("x\n  other: new"));
-        interrupted(&project, &["vendor", "base/net", "--accept-changes"], "-KILL", after);
+        interrupted(&project, &["vendor", "base/net", "--accept-changes"], signal, after);
         let ran = project.run(&["build", "overlays/lab"]);
         let new = old.clone() + "  other: new\n";
         match ran.exit {
@@ -113,6 +113,30 @@ fn a_full_disk_leaves_every_file_as_it_was() {
     let wanted = format!("exit 2\nbase.lock\nbase.yaml\nnet.yaml\n{}", config_map("x"));
     assert_eq!(ran.stdout, wanted, "{}", ran.stderr);
     assert!(ran.stderr.contains("No space left on device"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_full_disk_leaves_outputs_as_they_were() {
+    let project = lab(&"x".repeat(100_000));
+    project.write("overlays/lab/patches/case.yaml", &super::patch("- {op: add, path: /data/other, value: changed}"));
+    fs::create_dir(project.path("small")).unwrap();
+    let script = "mount -t tmpfs -o size=64k none small || exit 77; mkdir small/split; echo old >small/all.yaml; \
+                  \"$0\" build overlays/lab --output small/all.yaml; echo \"exit $?\"; \
+                  \"$0\" build overlays/lab --split small/split; echo \"exit $?\"; ls -A small small/split; cat small/all.yaml";
+    let ran = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", script, env!("CARGO_BIN_EXE_overlay")])
+        .current_dir(project.path(""))
+        .output();
+    let ran = match ran {
+        Ok(ran) => Ran::of(ran),
+        Err(error) => return skip("a full disk", &format!("unshare cannot be run: {error}")),
+    };
+    if ran.exit != Some(0) || !ran.stdout.contains("exit ") {
+        let why = format!("a small file system cannot be mounted: {}", ran.stderr.trim());
+        return skip("a full disk", &why);
+    }
+    assert_eq!(ran.stdout, "exit 2\nexit 2\nsmall:\nall.yaml\nsplit\n\nsmall/split:\nold\n", "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("No space left on device").count(), 2, "{}", ran.stderr);
 }
 
 #[test]
