@@ -629,7 +629,8 @@ mod tests {
             "0a",
             "1_0",
             "12:30",
-            "e1",
+            "on",
+            "Yes",
             "2020-01-01",
         ] {
             assert!(!is_no_word_or_number(text), "{text}");
