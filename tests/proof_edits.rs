@@ -39,7 +39,8 @@ fn any_subject() -> Subject {
 /// The documents of a manifest as a plan with one patch; `None` where it is no manifest.
 fn plan(text: &str, patch: &str) -> Option<Plan> {
     let source = Source::new("base.yaml", text);
-    let mut plan = Plan { files: vec![Arc::clone(&source)], ..Plan::default() };
+    let mut plan = Plan::default();
+    plan.files.push(Arc::clone(&source));
     let mut identities = manifest::read(&source, &mut Findings::new())?.into_iter().map(|e| e.identity);
     for piece in stream::split(&source.text) {
         let own = piece.marker.map_or(piece.range.start, |m| m.start)..piece.range.end;
