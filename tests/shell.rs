@@ -1,5 +1,6 @@
 //! What belongs to the shell around the program: completions, and manual pages.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may run a shell, and fail")]
+#![allow(clippy::print_stderr, reason = "a test that skips itself says so")]
 
 #[path = "support/project.rs"]
 mod project;
@@ -59,13 +60,46 @@ fn bash_completes_with_the_script() {
     assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), "bindir", "{:?}", String::from_utf8(output.stderr));
 }
 
-#[test]
-fn zsh_and_fish_have_a_script_that_asks_the_program() {
-    let project = Project::new([]);
-    for shell in ["zsh", "fish"] {
-        let script = project.output(&["completions", shell]);
-        assert!(script.contains("OVERLAY_COMPLETE") && script.contains("overlay"), "{script}");
+/// What a shell prints that runs this in our own project, with the program on its path; `None` without the shell, and
+/// then the test skips itself.
+fn printed_by(shell: &str, options: &[&str], script: &str) -> Option<String> {
+    if Command::new(shell).arg("--version").output().is_err() {
+        let required = std::env::var_os("OVERLAY_REQUIRE_PEERS").is_some_and(|v| v == "1");
+        assert!(!required, "{shell} must run here, but it is not installed");
+        eprintln!("skipped: {shell}: it is not installed");
+        return None;
     }
+    let (project, home) = (Project::own(), tempfile::tempdir().unwrap());
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_overlay")).parent().unwrap();
+    let path = format!("{}:/usr/bin:/bin", folder.display());
+    // Whatever waits for a key that does not come is ended.
+    let mut command = Command::new("timeout");
+    command.args(["60", shell]).args(options).args(["-c", script]).current_dir(project.path("")).env_clear();
+    let output = command.env("PATH", path).env("HOME", home.path()).env("TERM", "xterm").output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn fish_completes_with_the_script() {
+    let script = "overlay completions fish | source
+        complete -C 'overlay explain overlays/nik-debian b'
+        complete -C 'overlay build over'";
+    let Some(printed) = printed_by("fish", &["--no-config"], script) else { return };
+    assert_eq!(printed, "bindir\tTell the daemon where k3s keeps the CNI plugins\noverlays/nik-debian\n");
+}
+
+#[test]
+fn zsh_completes_at_the_press_of_a_key() {
+    let script = r#"zmodload zsh/zpty
+        zpty z 'PS1= zsh -f -i'
+        zpty -w z 'autoload -U compinit; compinit -u -D; source <(overlay completions zsh); echo now re""ady'
+        zpty -r z seen '*now ready*'
+        zpty -w -n z "overlay explain overlays/nik-debian b"$'\t'
+        zpty -r z seen '*bindir*' && print bindir
+        zpty -d z"#;
+    let Some(printed) = printed_by("zsh", &["-f"], script) else { return };
+    assert_eq!(printed, "bindir\n");
 }
 
 #[test]
