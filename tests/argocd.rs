@@ -1,6 +1,11 @@
 //! The plugin of Argo CD, run as Argo CD's plugin server runs it: on this project's own overlay, and on repositories
 //! that mean harm.
-#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may lay out files, and fail")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test may lay out files, say that it is skipped, and fail"
+)]
 
 #[path = "support/cmp.rs"]
 mod cmp;
