@@ -236,22 +236,17 @@ impl<'p> Documents<'p> {
         }
     }
 
-    /// What is left of each document, in order, and what it is called now. Of one that was taken out, what stood before
-    /// its own marker, which is no document.
+    /// What is left of each document, in order, and what it is called now.
     pub(super) fn texts(&self) -> impl Iterator<Item = (&'p Planned, &str, Option<Identity>)> {
         self.list.iter().map(|document| {
             let planned = document.planned;
-            let whole = self.plan.text(planned);
             match (&document.deleted_by, &document.state) {
-                (Some(_), _) => {
-                    let before = planned.own.start.saturating_sub(planned.range.start);
-                    (planned, whole.get(..before).unwrap_or(""), None)
-                }
+                (Some(_), _) => (planned, self.plan.rest(planned), None),
                 (None, Some(state)) if document.edited => {
                     let text = state.road.text();
                     (planned, text.text(), Some(written(text.tree())))
                 }
-                _ => (planned, whole, planned.identity.clone()),
+                _ => (planned, self.plan.text(planned), planned.identity.clone()),
             }
         })
     }

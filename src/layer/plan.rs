@@ -102,6 +102,12 @@ impl Plan {
         self.files.get(document.file).and_then(|f| f.text.get(document.range.clone())).unwrap_or("")
     }
 
+    /// What stays of a document that is taken out: what stands before its own marker, which is no document.
+    pub fn rest(&self, document: &Planned) -> &str {
+        let before = document.own.start.saturating_sub(document.range.start);
+        self.text(document).get(..before).unwrap_or("")
+    }
+
     /// A document as its file has it, read when it is first asked for.
     pub fn read(&self, document: &Planned) -> Result<Read, LoadError> {
         document.reading.of(self.text(document))
@@ -135,17 +141,24 @@ impl Plan {
     /// The text of all documents, with no patch applied, and where each document begins in it: what a result is
     /// compared with.
     pub fn unpatched(&self) -> (String, Vec<usize>) {
-        self.joined(|document| self.text(document))
+        self.joined(|_, document| self.text(document))
+    }
+
+    /// The same with nothing of the documents `is_gone` is true of, by their numbers, but what stays of them. Which bytes
+    /// stand where one file ends and the next begins depends on what is left of both.
+    pub fn unpatched_without(&self, is_gone: impl Fn(usize) -> bool) -> (String, Vec<usize>) {
+        self.joined(|number, document| if is_gone(number) { self.rest(document) } else { self.text(document) })
     }
 
     /// The same without what overlays add: what upstream has. An added document begins where it would stand.
     pub fn upstream(&self) -> (String, Vec<usize>) {
-        self.joined(|document| if self.is_resource(document) { "" } else { self.text(document) })
+        self.joined(|_, document| if self.is_resource(document) { "" } else { self.text(document) })
     }
 
-    fn joined<'t>(&self, text: impl Fn(&Planned) -> &'t str) -> (String, Vec<usize>) {
+    fn joined<'t>(&self, text: impl Fn(usize, &Planned) -> &'t str) -> (String, Vec<usize>) {
         let mut out = Joined::default();
-        let starts = self.documents.iter().map(|document| out.push(document, text(document))).collect();
+        let documents = self.documents.iter().enumerate();
+        let starts = documents.map(|(number, document)| out.push(document, text(number, document))).collect();
         (out.text, starts)
     }
 
@@ -285,7 +298,9 @@ impl Joined {
     }
 
     fn start_file(&mut self, next: &str) {
-        let line_break = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
+        // Where the end of the document before was edited, it was by that document's own line breaks.
+        let before = self.text.get(self.last.clone()).filter(|text| text.contains('\n')).unwrap_or(&self.text);
+        let line_break = if before.contains("\r\n") { "\r\n" } else { "\n" };
         // kubectl ends lines with a line feed alone: a carriage return ends none.
         if !self.text.is_empty() && !self.text.ends_with('\n') {
             self.text.push_str(line_break);

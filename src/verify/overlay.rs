@@ -499,12 +499,15 @@ impl Prover<'_> {
         extents
     }
 
-    /// Outside the lines of what patches take out and bring, base and result must be the same bytes.
+    /// Outside the lines of what patches take out and bring, base and result must be the same bytes. Of the base, the
+    /// documents are left out that the result does not have.
     fn bytes(&mut self, result: &str, proof: &Proof) {
-        let (base, starts) = self.overlay.plan.unpatched();
+        let gone = proof.documents.iter().filter(|document| document.after.is_none());
+        let gone: HashSet<usize> = gone.filter_map(|d| Some(self.base.get(d.before?)?.planned)).collect();
+        let (base, starts) = self.overlay.plan.unpatched_without(|number| gone.contains(&number));
         let mut old = Marked { text: &base, ..Marked::default() };
         let mut new = Marked { text: result, ..Marked::default() };
-        for document in &proof.documents {
+        for document in proof.documents.iter().filter(|document| document.after.is_some()) {
             let told = &mut extent::Told::default();
             for place in document.edits.places.iter().chain(document.undocumented.iter().map(|odd| &odd.difference)) {
                 let extents = self.extents(&starts, document, place, None, told);

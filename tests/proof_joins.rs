@@ -1,0 +1,149 @@
+//! The proof takes every right build for right where documents come from several files and some are taken out: which bytes
+//! stand at a join depends on what is left on both sides of it. And it takes no other bytes there.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+#[path = "support/dice.rs"]
+mod dice;
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use dice::Dice;
+use overlay::build::build;
+use overlay::config::{Date, Findings};
+use overlay::diag::{Diagnostic, Source, render};
+use overlay::layer::cut::Reading;
+use overlay::layer::manifest;
+use overlay::layer::plan::{Plan, Planned, Scoped};
+use overlay::layer::root::Root;
+use overlay::patch::Patch;
+use overlay::subject::Subject;
+use overlay::verify::overlay::{Overlay, report};
+use overlay::yaml::stream;
+
+/// An overlay that findings can be told of; what it stands on is never looked at.
+fn any_subject() -> Subject {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = root.join("overlays/nik-debian");
+    let root = Root::find(&folder, Some(root), root).unwrap();
+    Subject::open(&root, &folder, &mut Findings::new()).unwrap()
+}
+
+/// The documents of several files as a plan with one patch; `None` where one of the files is no manifest.
+fn plan(files: &[String], patch: &str) -> Option<Plan> {
+    let mut plan = Plan::default();
+    for (file, text) in files.iter().enumerate() {
+        let source = Source::new(format!("{file}/base.yaml"), text.as_str());
+        let mut identities = manifest::read(&source, &mut Findings::new())?.into_iter().map(|e| e.identity);
+        for piece in stream::split(&source.text) {
+            let own = piece.marker.map_or(piece.range.start, |m| m.start)..piece.range.end;
+            let identity = if piece.content { identities.next() } else { None };
+            plan.documents.push(Planned { file, range: piece.range, own, identity, reading: Reading::default() });
+        }
+        plan.files.push(source);
+    }
+    let patch = Patch::read(&Source::new("p.yaml", patch), &mut Findings::new()).unwrap();
+    plan.patches.push(Scoped { patch: Arc::new(patch), scope: 0..plan.documents.len() });
+    Some(plan)
+}
+
+/// What verify has to object to a result.
+fn objections(subject: &Subject, plan: &Plan, result: &str) -> String {
+    let today = Date::new(2026, 12, 1).unwrap();
+    let overlay = Overlay { folder: "o", layer: &subject.layer, plan, images: &[], today };
+    let report = report(&overlay, Some(result), Findings::new());
+    let errors = report.findings.iter().filter(|finding| Diagnostic::is_error(finding));
+    errors.map(|finding| render::full(finding, render::Dress::Plain)).collect()
+}
+
+/// A patch that takes some documents out and adds a key to others.
+fn patch(gone: &[String], changed: &[String]) -> String {
+    let mut patch = "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: s\nwhy: w\nchanges:\n".to_owned();
+    for name in gone {
+        writeln!(patch, "  - target: {{kind: ConfigMap, name: {name}}}\n    delete: true").unwrap();
+    }
+    for name in changed {
+        let add = "{op: add, path: /data/new, value: w}";
+        writeln!(patch, "  - target: {{kind: ConfigMap, name: {name}}}\n    patch: [{add}]").unwrap();
+    }
+    patch
+}
+
+const LEADS: [&str; 6] = ["", "---\n", "# lead\n", "# lead\n---\n", "\n", "--- # lead\n"];
+const BETWEEN: [&str; 7] =
+    ["---\n", "--- # of it\n", "...\n---\n", "---\n# above\n", "---\n---\n", "\n---\n\n", "# tail\n---\n"];
+const DATA: [&str; 5] = ["", "  text: |\n    x\n", "  text: |+\n    x\n\n", "# end\n", "  flow: {a: b}\n"];
+const TAILS: [&str; 7] = ["", "---\n", "...\n", "# tail\n", "\n\n", "---\n# only\n", "...\n# end\n"];
+
+/// A file of one to three documents, and what they are called.
+fn file(number: usize, dice: &mut Dice) -> (String, Vec<String>) {
+    let pick = |from: &[&'static str], dice: &mut Dice| from[dice.below(from.len())];
+    let names: Vec<String> = (0..=dice.below(3)).map(|document| format!("f{number}d{document}")).collect();
+    let mut text = pick(&LEADS, dice).to_owned();
+    for (at, name) in names.iter().enumerate() {
+        let before = if at == 0 { "" } else { pick(&BETWEEN, dice) };
+        let data = pick(&DATA, dice);
+        write!(text, "{before}apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  k: v\n{data}")
+            .unwrap();
+    }
+    text.push_str(pick(&TAILS, dice));
+    let text = match dice.below(6) {
+        0 | 1 => text.trim_end_matches('\n').to_owned(),
+        2 => text.replace('\n', "\r\n"),
+        3 => format!("\u{feff}{text}"),
+        _ => text,
+    };
+    (text, names)
+}
+
+/// Results that are not what was built, each by one line that comes or goes.
+fn tampered(built: &str, dice: &mut Dice) -> Vec<String> {
+    let lines: Vec<&str> = built.split_inclusive('\n').collect();
+    let at = dice.below(lines.len());
+    let (above, from) = (lines[..at].concat(), lines[at..].concat());
+    let below = lines[at + 1..].concat();
+    vec![
+        format!("{above}{below}"),
+        format!("{above}# said besides\n{from}"),
+        format!("{above}---\n{from}"),
+        format!("{above}\n{from}"),
+    ]
+}
+
+#[test]
+fn documents_taken_out_at_joins_are_proven_and_other_bytes_are_not() {
+    let subject = any_subject();
+    let (mut proven, mut complaints) = (0, String::new());
+    for round in 0..600 {
+        let mut dice = Dice::new(&format!("join {round}"));
+        let (files, names): (Vec<String>, Vec<Vec<String>>) =
+            (0..=dice.below(4)).map(|number| file(number, &mut dice)).unzip();
+        let (gone, left): (Vec<String>, Vec<String>) = names.concat().into_iter().partition(|_| dice.below(5) < 2);
+        let changed: Vec<String> = left.into_iter().filter(|_| dice.below(5) < 2).collect();
+        if gone.is_empty() && changed.is_empty() {
+            continue;
+        }
+        let Some(plan) = plan(&files, &patch(&gone, &changed)) else { continue };
+        let Some(built) = build(&plan, &[], &mut Findings::new()) else { continue };
+        proven += 1;
+        let objections_to = |result: &str| objections(&subject, &plan, result);
+        let objection = objections_to(&built.text);
+        if !objection.is_empty() {
+            write!(
+                complaints,
+                "### {files:#?}\ngone {gone:?}, changed {changed:?}\n{objection}\n-- built\n{}\n",
+                built.text
+            )
+            .unwrap();
+        }
+        // A blank line or a comment beside what a patch adds may be its own.
+        for other in tampered(&built.text, &mut dice).iter().filter(|_| changed.is_empty()) {
+            if objections_to(other).is_empty() {
+                write!(complaints, "### {files:#?}\ngone {gone:?}\nnobody sees\n{other}\n").unwrap();
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{complaints}");
+    assert!(proven > 400, "only {proven} builds");
+}
