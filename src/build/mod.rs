@@ -10,6 +10,7 @@
 
 mod documents;
 mod images;
+mod moot;
 mod text;
 
 use std::collections::HashMap;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::moot::moot;
 use crate::change::{Action, Change, New, TextEdit, apply_edits};
 use crate::diag::{Code, Diagnostic, Place};
 use crate::embedded::{self, Language};
@@ -59,7 +60,9 @@ impl Road {
 
 /// A document's text after the steps.
 fn follow(resource: &str, text: Text, legs: &[Leg]) -> Result<Text, Box<Diagnostic>> {
-    let steps = || legs.iter().flat_map(|leg| leg.steps.iter().map(move |step| (&*leg.patch, step)));
+    let all = || legs.iter().flat_map(|leg| leg.steps.iter().map(move |step| (&*leg.patch, step)));
+    let moot = moot(text.value(), &all().map(|(_, step)| step).collect::<Vec<_>>());
+    let steps = || all().zip(&moot).filter(|(_, moot)| !**moot).map(|(step, _)| step);
     if is_json(&text) {
         return steps().try_fold(text, |text, (patch, step)| follow_in_json(resource, &text, patch, step));
     }

@@ -1,0 +1,140 @@
+//! Steps that come to nothing: a later step takes away as a whole what they write in or take out of.
+//!
+//! Made on the text all the same they could leave something behind: a blank line between two items is no longer between
+//! items, and so stays, when first the second item goes and then the list.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::patch::apply::apply;
+use crate::patch::step::{Action, Step};
+
+/// Whether each of the steps comes to nothing. `value` is what the document says before them.
+pub(super) fn moot(value: &Value, steps: &[&Step]) -> Vec<bool> {
+    let mut moot = vec![false; steps.len()];
+    let takers = takers(steps);
+    if takers.is_empty() {
+        return moot;
+    }
+    let Some(moves) = moves(value, steps) else { return moot };
+    for taker in takers {
+        let Some(step) = steps.get(taker) else { continue };
+        let mut place = step.path.clone();
+        let before = steps.iter().zip(&moves).zip(&mut moot).take(taker).rev();
+        for ((earlier, moves), moot) in before {
+            if earlier.path.len() > place.len() && earlier.path.starts_with(&place) {
+                *moot = true;
+            } else if !go_back(&mut place, earlier, *moves) {
+                break;
+            }
+        }
+    }
+    moot
+}
+
+/// The steps that may take away what an earlier one is about: their numbers. Indices count as equal, as they move.
+fn takers(steps: &[&Step]) -> Vec<usize> {
+    let is_index = |token: &String| token.bytes().all(|byte| byte.is_ascii_digit());
+    let shape = |step: &Step| -> Vec<String> {
+        step.path.iter().map(|token| if is_index(token) { "0".to_owned() } else { token.clone() }).collect()
+    };
+    let shapes: Vec<Vec<String>> = steps.iter().map(|step| shape(step)).collect();
+    let mut around: HashSet<&[String]> = HashSet::new();
+    let mut takers = Vec::new();
+    for (number, (step, shape)) in steps.iter().zip(&shapes).enumerate() {
+        if !matches!(step.action, Action::Add(_)) && around.contains(shape.as_slice()) {
+            takers.push(number);
+        }
+        around.extend((0..shape.len()).filter_map(|length| shape.get(..length)));
+    }
+    takers
+}
+
+/// Whether each step is about an item of a list, whose removal or addition moves others. `None` where a step does not fit.
+fn moves(value: &Value, steps: &[&Step]) -> Option<Vec<bool>> {
+    let mut value = value.clone();
+    let is_in_list = |value: &Value, step: &Step| {
+        let parents = step.path.split_last().map_or(&[][..], |(_, parents)| parents);
+        value.pointer(&crate::change::pointer(parents)).is_some_and(Value::is_array) && !step.path.is_empty()
+    };
+    let moves = |step: &&Step| {
+        let moves = is_in_list(&value, step) && !matches!(step.action, Action::Replace(_));
+        apply(&mut value, step).ok().map(|()| moves)
+    };
+    steps.iter().map(moves).collect()
+}
+
+/// Where what stands at a place stood before a step; false where the step brought it.
+fn go_back(place: &mut [String], step: &Step, moves: bool) -> bool {
+    let goes = matches!(step.action, Action::Remove);
+    if place.starts_with(&step.path) && !(moves && goes) {
+        return false;
+    }
+    let Some((last, parents)) = step.path.split_last().filter(|_| moves) else { return true };
+    let is_beside = place.starts_with(parents);
+    let index = place.get_mut(parents.len()).filter(|_| is_beside);
+    if let Some(index) = index
+        && let (Ok(at), Ok(moved)) = (index.parse::<usize>(), last.parse::<usize>())
+        && at >= moved
+    {
+        *index = if goes { at + 1 } else { at - 1 }.to_string();
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::patch::path::Path;
+    use crate::patch::step::{New, Origin};
+
+    fn step(action: &str, path: &str) -> Step {
+        let new = New { value: json!([0, [1]]), spelled: None, comment: None };
+        let action = match action {
+            "add" => Action::Add(new),
+            "replace" => Action::Replace(new),
+            _ => Action::Remove,
+        };
+        let origin = Origin { patch: "p".into(), change: 0, operation: 0, keyed: Path::default() };
+        Step { action, path: path.split('/').skip(1).map(str::to_owned).collect(), origin }
+    }
+
+    /// The steps that come to nothing, by their numbers.
+    fn moot_of(steps: &[(&str, &str)]) -> Vec<usize> {
+        let value = json!({"l": [["a", "b"], ["c", "d"], {"0": "x", "1": {"y": 1}}], "m": {"k": {"v": 1}, "w": [1]}});
+        let steps: Vec<Step> = steps.iter().map(|(action, path)| step(action, path)).collect();
+        let moot = moot(&value, &steps.iter().collect::<Vec<_>>());
+        moot.iter().enumerate().filter(|(_, moot)| **moot).map(|(number, _)| number).collect()
+    }
+
+    #[test]
+    fn what_goes_with_something_around_it_is_moot() {
+        assert_eq!(moot_of(&[("remove", "/l/0/1"), ("remove", "/l/0")]), [0]);
+        assert_eq!(moot_of(&[("replace", "/m/k/v"), ("replace", "/m/k")]), [0]);
+        assert_eq!(moot_of(&[("add", "/m/k/u"), ("remove", "/m/w/0"), ("remove", "/m")]), [0, 1]);
+        assert_eq!(moot_of(&[("add", "/m/n"), ("add", "/m/n/0"), ("remove", "/m/n")]), [1]);
+    }
+
+    #[test]
+    fn items_are_followed_to_where_they_were() {
+        assert_eq!(moot_of(&[("remove", "/l/1/0"), ("remove", "/l/0"), ("remove", "/l/0")]), [0]);
+        assert_eq!(moot_of(&[("remove", "/l/1/0"), ("remove", "/l/0"), ("remove", "/l/1")]), [0; 0]);
+        assert_eq!(moot_of(&[("remove", "/l/0/0"), ("add", "/l/0"), ("remove", "/l/1")]), [0]);
+        assert_eq!(moot_of(&[("remove", "/l/0/0"), ("add", "/l/0"), ("remove", "/l/0")]), [0; 0]);
+        assert_eq!(moot_of(&[("remove", "/l/0/0"), ("add", "/l/1"), ("remove", "/l/0")]), [0]);
+        assert_eq!(moot_of(&[("replace", "/l/2/1/y"), ("remove", "/l/2/0"), ("remove", "/l/2/1")]), [0]);
+    }
+
+    #[test]
+    fn what_stays_is_made() {
+        assert_eq!(moot_of(&[("remove", "/l/0"), ("replace", "/m/k")]), [0; 0]);
+        assert_eq!(moot_of(&[("replace", "/m/k"), ("replace", "/m/k")]), [0; 0]);
+        assert_eq!(moot_of(&[("remove", "/m/k"), ("replace", "/m/k/v")]), [0; 0]);
+        assert_eq!(moot_of(&[("remove", "/m/k/v"), ("add", "/m/q")]), [0; 0]);
+        assert_eq!(moot_of(&[("remove", "/m/k/v"), ("remove", "/m/q/v")]), [0; 0]);
+        assert_eq!(moot_of(&[("remove", "/m/k/v"), ("add", "/m/k/v"), ("remove", "/m/k")]), [0, 1]);
+    }
+}
