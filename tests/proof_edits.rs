@@ -38,6 +38,11 @@ fn any_subject() -> Subject {
 
 /// The documents of a manifest as a plan with one patch; `None` where it is no manifest.
 fn plan(text: &str, patch: &str) -> Option<Plan> {
+    plan_of(text, &[patch])
+}
+
+/// The same with several patches.
+fn plan_of(text: &str, patches: &[&str]) -> Option<Plan> {
     let source = Source::new("base.yaml", text);
     let mut plan = Plan::default();
     plan.files.push(Arc::clone(&source));
@@ -47,10 +52,12 @@ fn plan(text: &str, patch: &str) -> Option<Plan> {
         let identity = if piece.content { identities.next() } else { None };
         plan.documents.push(Planned { file: 0, range: piece.range, own, identity, reading: Reading::default() });
     }
-    let mut findings = Findings::new();
-    let patch = Patch::read(&Source::new("p.yaml", patch), &mut findings);
-    let patch = patch.unwrap_or_else(|| panic!("{}", told(findings.iter())));
-    plan.patches.push(Scoped { patch: Arc::new(patch), scope: 0..plan.documents.len() });
+    for patch in patches {
+        let mut findings = Findings::new();
+        let patch = Patch::read(&Source::new("p.yaml", *patch), &mut findings);
+        let patch = patch.unwrap_or_else(|| panic!("{}", told(findings.iter())));
+        plan.patches.push(Scoped { patch: Arc::new(patch), scope: 0..plan.documents.len() });
+    }
     Some(plan)
 }
 
@@ -291,4 +298,226 @@ fn random_edits_of_every_real_manifest_are_proven_and_what_is_done_to_the_result
     }
     assert!(complaints.is_empty(), "{complaints}");
     println!("{count} patches on real manifests were built and proven");
+}
+
+/// Texts inside a document, each with operations on it.
+const TEXTS: &[(&str, &str, &[&str])] = &[
+    (
+        "json",
+        "{\n  \"d\": [\n    {\n      \"p\": [\n        {\n          \"t\": \"a\"\n         }\n        ]\n     }\n    ]\n}\n",
+        &[
+            "{op: replace, path: /d/0/p/0, value: {t: b, u: [1]}}",
+            "{op: replace, path: /d/0, value: {t: b}}",
+            "{op: replace, path: /d, value: [[1, 2], {t: b}]}",
+            "{op: add, path: /d/-, value: {p: [{t: b}]}}",
+            "{op: add, path: /d/0, value: {p: [{t: b}]}}",
+            "{op: add, path: /d/0/q, value: [{t: b}]}",
+            "{op: remove, path: /d/0}",
+        ],
+    ),
+    (
+        "json",
+        "{\"l\": [ 1,\n  2,\n  3\n ],\n\t\"m\": {\n\t\"a\": {}, \"b\": [\n]  }\n}",
+        &[
+            "{op: replace, path: /l, value: [1, 2, 9]}",
+            "{op: replace, path: /m, value: {a: {}, b: [1]}}",
+            "{op: replace, path: /m/b, value: [1]}",
+            "{op: remove, path: /l/2}",
+            "{op: remove, path: /m/b}",
+        ],
+    ),
+    (
+        "yaml",
+        "l: [ 1,\n  2,\n    3 ]\nm:\n    - a\n    -   b: 1\n        c: 2\n",
+        &[
+            "{op: replace, path: /l, value: [1, 2, 9]}",
+            "{op: replace, path: /m/1, value: {b: 1, c: 3}}",
+            "{op: replace, path: /m, value: [a, {b: 1, c: 3}]}",
+        ],
+    ),
+    (
+        "toml",
+        "l = [ 1,\n  2,\n    3 ]\nt = [\n   {a = 1},\n  {b = 2}\n]\n[m]\n  a   = 1\n b = 2\n",
+        &[
+            "{op: replace, path: /l, value: [1, 2, 9]}",
+            "{op: replace, path: /t, value: [{a: 1}, {b: 3}]}",
+            "{op: replace, path: /t/1, value: {b: 2, c: 1}}",
+            "{op: remove, path: /t/1}",
+            "{op: add, path: /t/-, value: {b: 2}}",
+        ],
+    ),
+];
+
+/// A document with a text in it, as a literal or between quotes.
+fn with_text(text: &str, dice: &mut Dice) -> String {
+    let head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n";
+    if dice.below(3) == 0 {
+        return format!("{head}  text: {}\n", json!(text));
+    }
+    let lines: Vec<String> = text.split_inclusive('\n').map(|line| format!("    {line}")).collect();
+    let lines = lines.concat();
+    let (chomp, end) = if text.ends_with('\n') { ("", "") } else { ("-", "\n") };
+    format!("{head}  text: |{chomp}\n{lines}{end}  other: v\n")
+}
+
+/// A patch on the text that [`with_text`] puts into a document.
+fn patch_of_text(language: &str, operations: &str) -> String {
+    format!(
+        "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: s\nwhy: w\nchanges:\n  - target: {{kind: ConfigMap}}\n    \
+         within: {{path: /data/text, as: {language}}}\n    patch:\n      - {operations}\n"
+    )
+}
+
+#[test]
+fn edits_of_texts_that_are_laid_out_oddly_are_proven() {
+    let subject = any_subject();
+    let mut complaints = String::new();
+    for (language, text, operations) in TEXTS {
+        for operation in *operations {
+            for round in 0..3 {
+                let base = with_text(text, &mut Dice::new(&format!("odd {round}")));
+                let plan = plan(&base, &patch_of_text(language, operation)).unwrap();
+                match verified(&subject, &plan) {
+                    Some(Ok(_)) => {}
+                    Some(Err(objection)) => {
+                        write!(complaints, "### {operation}\n-- base\n{base}\n{objection}\n").unwrap();
+                    }
+                    None => write!(complaints, "### {operation}\n-- base\n{base}\nthe build refuses\n").unwrap(),
+                }
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{complaints}");
+}
+
+/// A JSON text of a value, with white space of every kind wherever there may be some.
+fn oddly(value: &Value, dice: &mut Dice) -> String {
+    const SPACES: [&str; 9] = ["", "", "", " ", "\n", "\n  ", "\n     ", "\n\n   ", "\t"];
+    let space = |dice: &mut Dice| SPACES[dice.below(SPACES.len())];
+    let parts: Vec<String> = match value {
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| {
+                let colon = format!("{}:{}", ["", " "][dice.below(2)], [" ", ""][dice.below(2)]);
+                format!("{}{}{colon}{}{}", space(dice), json!(key), oddly(value, dice), space(dice))
+            })
+            .collect(),
+        Value::Array(items) => {
+            items.iter().map(|item| format!("{}{}{}", space(dice), oddly(item, dice), space(dice))).collect()
+        }
+        scalar => return scalar.to_string(),
+    };
+    if value.is_object() { format!("{{{}}}", parts.join(",")) } else { format!("[{}]", parts.join(",")) }
+}
+
+/// A value, of few keys and scalars, so that its parts look like one another.
+fn any_value(depth: usize, dice: &mut Dice) -> Value {
+    let below = |dice: &mut Dice| any_value(depth - 1, dice);
+    match if depth == 0 { 4 } else { dice.below(5) } {
+        0 | 1 => (0..dice.below(4)).map(|at| (["a", "b", "name"][at].to_owned(), below(dice))).collect(),
+        2 | 3 => (0..dice.below(4)).map(|_| below(dice)).collect(),
+        _ => [json!(1), json!("x"), json!({}), json!([])][dice.below(4)].clone(),
+    }
+}
+
+#[test]
+fn random_edits_of_json_texts_in_any_layout_are_proven() {
+    let subject = any_subject();
+    let (mut count, mut complaints) = (0, String::new());
+    for round in 0..500 {
+        let mut dice = Dice::new(&format!("text {round}"));
+        let value = json!({"k": any_value(3, &mut dice), "l": any_value(3, &mut dice), "m": any_value(2, &mut dice)});
+        let text = oddly(&value, &mut dice) + ["", "\n"][dice.below(2)];
+        let found = places(&value);
+        let operations: Vec<String> = (0..=dice.below(3))
+            .map(|_| {
+                let (path, there) = &found[dice.below(found.len())];
+                let new = any_value(2, &mut dice);
+                let operation = match (there, dice.below(4)) {
+                    (_, 0) => json!({"op": "remove", "path": path}),
+                    (Value::Object(_), 1) => json!({"op": "add", "path": format!("{path}/new"), "value": new}),
+                    (Value::Array(items), 1 | 2) => {
+                        json!({"op": "add", "path": format!("{path}/{}", dice.below(items.len() + 1)), "value": new})
+                    }
+                    _ => json!({"op": "replace", "path": path, "value": new}),
+                };
+                operation.to_string()
+            })
+            .collect();
+        let language = ["json", "json", "yaml"][dice.below(3)];
+        let base = with_text(&text, &mut dice);
+        let Some(plan) = plan(&base, &patch_of_text(language, &operations.join("\n      - "))) else { continue };
+        let Some(result) = verified(&subject, &plan) else { continue };
+        count += 1;
+        if let Err(objection) = result
+            && complaints.len() < 9000
+        {
+            write!(complaints, "### {round} {language} {operations:#?}\n-- base\n{base}\n{objection}\n").unwrap();
+        }
+    }
+    assert!(complaints.is_empty(), "{complaints}");
+    assert!(count > 200, "only {count} patches");
+}
+
+/// The lines of a value as a block, each line at `indent`, with blank lines and comments between some of them.
+fn block(value: &Value, indent: usize, dice: &mut Dice) -> String {
+    let column = " ".repeat(indent);
+    let mut out = String::new();
+    let mut part = |lead: String, value: &Value, dice: &mut Dice| {
+        out += ["", "", "\n", "\n\n", "# c\n", "\n  # c\n"][dice.below(6)]
+            .replace("# c", &format!("{column}# c"))
+            .as_str();
+        let is_block = !matches!(value, Value::Array(items) if items.is_empty())
+            && !matches!(value, Value::Object(map) if map.is_empty())
+            && (value.is_array() || value.is_object());
+        if is_block {
+            out += &format!("{column}{lead}\n{}", block(value, indent + 2, dice));
+        } else {
+            out += &format!("{column}{lead} {value}\n");
+        }
+    };
+    match value {
+        Value::Object(map) => map.iter().for_each(|(key, value)| part(format!("{key}:"), value, dice)),
+        Value::Array(items) => items.iter().for_each(|item| part("-".to_owned(), item, dice)),
+        _ => {}
+    }
+    out
+}
+
+#[test]
+fn what_is_edited_and_then_goes_with_what_it_lies_in_leaves_nothing_behind() {
+    let subject = any_subject();
+    let (mut count, mut complaints) = (0, String::new());
+    for round in 0..400 {
+        let mut dice = Dice::new(&format!("gone {round}"));
+        let value = json!({"k": any_value(3, &mut dice), "l": any_value(3, &mut dice), "m": any_value(2, &mut dice)});
+        let found = places(&value);
+        let (inner, there) = &found[dice.below(found.len())];
+        let Some((outer, _)) = inner.match_indices('/').skip(1).nth(dice.below(3)).map(|(at, _)| inner.split_at(at))
+        else {
+            continue;
+        };
+        let new = any_value(1, &mut dice);
+        let first = match (there, dice.below(3)) {
+            (Value::Object(_), 1) => json!({"op": "add", "path": format!("{inner}/new"), "value": new}),
+            (_, 2) => json!({"op": "replace", "path": inner, "value": new}),
+            _ => json!({"op": "remove", "path": inner}),
+        };
+        let then = match dice.below(3) {
+            0 => json!({"op": "replace", "path": outer, "value": "other"}),
+            _ => json!({"op": "remove", "path": outer}),
+        };
+        let base = format!("{HEAD}{}", block(&value, 0, &mut dice));
+        let (first, then) = (patch(&json!({"kind": "X"}), &first), patch(&json!({"kind": "X"}), &then));
+        let Some(both) = plan_of(&base, &[&first, &then]) else { continue };
+        let Some(result) = verified(&subject, &both) else { continue };
+        count += 1;
+        let alone = verified(&subject, &plan_of(&base, &[&then]).unwrap());
+        if result.is_err() || Some(&result) != alone.as_ref() {
+            let (Ok(told) | Err(told)) = result;
+            write!(complaints, "### {round}\n{first}\n{then}\n-- base\n{base}\n{told}\n-- alone\n{alone:?}\n").unwrap();
+        }
+    }
+    assert!(complaints.is_empty(), "{complaints}");
+    assert!(count > 150, "only {count} pairs of patches");
 }

@@ -48,8 +48,19 @@ pub struct DocumentProof {
     pub undocumented: Vec<Undocumented>,
     /// Where the claims take parts of the base out or bring others, in whatever way that reads as differences. No values.
     pub edits: Edits,
+    /// The same inside the texts that they look into and that departures lie in.
+    pub texts: Vec<TextEdits>,
     /// Differences that should be there, by a claim, and are not.
     pub missing: Vec<Departure>,
+}
+
+/// What the claims did inside a text.
+#[derive(Clone, Debug)]
+pub struct TextEdits {
+    /// Where the text stands and what it is written in.
+    pub within: Within,
+    /// Where they take parts of it out or bring others, by ways inside it. No values.
+    pub edits: Vec<Difference>,
 }
 
 /// A difference and the claim that it belongs to.
@@ -254,6 +265,7 @@ fn prove(old: Option<&Value>, new: Option<&Value>, shadow: Option<&Shadow>, ledg
         matcher.take(difference);
     }
     let mut proof = DocumentProof { edits: shadow.edits(), ..matcher.finish() };
+    proof.texts = text_edits(&proof, shadow);
     if let (Some(intended), Some(new)) = (&intended, new)
         && !shadow.is(new)
     {
@@ -269,6 +281,21 @@ fn prove(old: Option<&Value>, new: Option<&Value>, shadow: Option<&Shadow>, ledg
         proof.undocumented.extend(left.into_iter().map(|difference| Undocumented { difference, claimed: None }));
     }
     proof
+}
+
+/// What the claims did inside each text that they entered and that a departure lies in.
+fn text_edits(proof: &DocumentProof, shadow: &Shadow) -> Vec<TextEdits> {
+    let mut seen = HashSet::new();
+    let texts = proof.departures.iter().filter_map(|departure| departure.difference.within.as_ref());
+    let is_entered = |within: &&Within| proof.edits.entered.iter().any(|path| path.after() == within.path.after());
+    texts
+        .filter(is_entered)
+        .filter(|within| seen.insert(within.path.to_string()))
+        .map(|within| {
+            let edits = within.path.before().map(|at| shadow.edits_in_text(&at)).unwrap_or_default();
+            TextEdits { within: within.clone(), edits }
+        })
+        .collect()
 }
 
 /// The lists and mappings in which something is told already.

@@ -34,28 +34,43 @@ pub(super) struct Stray {
 pub(super) fn compare(base: Marked<'_>, result: Marked<'_>) -> Option<Stray> {
     let starts = |lines: &[Range<usize>]| lines.iter().map(|r| r.start).collect::<HashSet<_>>();
     let (near_old, near_new, loose) = (starts(&base.near), starts(&result.near), starts(&base.loose));
-    let mut old = Rest::new(base);
-    let mut new = Rest::new(result);
-    let mut lines = (old.next(), new.next());
-    loop {
-        match lines {
-            (None, None) => return None,
-            (Some((before, a)), Some((after, b)))
-                if a == b || (near_old.contains(&before) && near_new.contains(&after) && are_alike(a, b)) =>
+    let ends = (base.text.len(), result.text.len());
+    let old: Vec<(usize, &str)> = Rest::new(base).collect();
+    let new: Vec<(usize, &str)> = Rest::new(result).collect();
+    let (mut stray, mut tried) = (None, HashSet::new());
+    // A line that may go and stands in the result all the same may be that one or a later one: both ways are open.
+    let mut ways = vec![(0, 0)];
+    while let Some((mut at_old, mut at_new)) = ways.pop() {
+        loop {
+            let (line, other) = (old.get(at_old), new.get(at_new));
+            if let Some((before, _)) = line
+                && loose.contains(before)
+                && tried.insert((at_old, at_new))
             {
-                lines = (old.next(), new.next());
+                ways.push((at_old + 1, at_new));
             }
-            (Some((before, _)), _) if loose.contains(&before) => lines.0 = old.next(),
-            (a, b) => {
-                let end = |rest: &Rest<'_>, line: Option<(usize, &str)>| line.map_or(rest.text.len(), |(at, _)| at);
-                return Some(Stray { before: end(&old, a), after: end(&new, b) });
+            match (line, other) {
+                (None, None) => return None,
+                (Some((before, a)), Some((after, b)))
+                    if a == b || (near_old.contains(before) && near_new.contains(after) && are_alike(a, b)) =>
+                {
+                    (at_old, at_new) = (at_old + 1, at_new + 1);
+                }
+                _ => break,
             }
         }
+        let start = |line: Option<&(usize, &str)>, end: usize| line.map_or(end, |(start, _)| *start);
+        let here = Stray { before: start(old.get(at_old), ends.0), after: start(new.get(at_new), ends.1) };
+        // The way that leads furthest tells best.
+        if stray.as_ref().is_none_or(|stray: &Stray| (stray.after, stray.before) < (here.after, here.before)) {
+            stray = Some(here);
+        }
     }
+    stray
 }
 
 /// Whether two lines differ at most by punctuation at the ends of their content, by a dash that stands before one of them
-/// because what stood behind it is gone, or by one of them having no line break.
+/// because what stood behind it is gone, by what stands behind a dash being empty, or by one of them having no line break.
 fn are_alike(a: &str, b: &str) -> bool {
     let (a, a_break) = a.split_at(a.trim_end_matches(['\r', '\n']).len());
     let (b, b_break) = b.split_at(b.trim_end_matches(['\r', '\n']).len());
@@ -63,7 +78,9 @@ fn are_alike(a: &str, b: &str) -> bool {
     let comment = |line: &str| line.find(" #").unwrap_or(line.len());
     let ((a, a_comment), (b, b_comment)) = (a.split_at(comment(a)), b.split_at(comment(b)));
     let ((a_lead, a), (b_lead, b)) = (a.split_at(lead(a)), b.split_at(lead(b)));
-    let leads = a_lead == b_lead || (a_lead.len() == b_lead.len() && is_blank(a_lead) != is_blank(b_lead));
+    let leads = a_lead == b_lead
+        || (a_lead.len() == b_lead.len() && is_blank(a_lead) != is_blank(b_lead))
+        || (!is_blank(a_lead) && a_lead.trim_end() == b_lead.trim_end());
     breaks && leads && bare(a) == bare(b) && a_comment == b_comment
 }
 
@@ -72,6 +89,7 @@ fn lead(line: &str) -> usize {
     let content = line.trim_start_matches(' ');
     match content.strip_prefix("- ") {
         Some(rest) => line.len() - rest.len() + lead(rest),
+        None if content == "-" => line.len(),
         None => line.len() - content.len(),
     }
 }
@@ -162,6 +180,10 @@ mod tests {
         assert_eq!(compare(near("  x # c\n", 0..8), near("  x, # c\n", 0..9)), None);
         assert_eq!(compare(near("  b: 1\n", 0..7), near("- b: 1\n", 0..7)), None);
         assert_eq!(compare(near("    b: 1\n", 0..9), near("- - b: 1\n", 0..9)), None);
+        assert_eq!(compare(near("  -\n", 0..4), near("  - []\n", 0..7)), None);
+        assert_eq!(compare(near("- - # c\n", 0..8), near("- - {} # c\n", 0..11)), None);
+        assert!(compare(near("  -\n", 0..4), near("  - x\n", 0..6)).is_some());
+        assert!(compare(near("  -\n", 0..4), near("   - []\n", 0..8)).is_some());
         assert!(compare(near("   b: 1\n", 0..8), near("- b: 1\n", 0..7)).is_some());
         assert!(compare(near("- b: 1\n", 0..7), near(" - b: 1\n", 0..8)).is_some());
         assert!(compare(near("k: v # c\n", 0..9), near("k: v # d\n", 0..9)).is_some());
@@ -184,6 +206,16 @@ mod tests {
         assert_eq!(compare(base(14..15), result("a: |\n  x\n\n# c\nd: 1\n")), None);
         assert!(compare(base(14..15), result("a: |\n  x\n\nd: 1\n")).is_some());
         assert!(compare(base(14..15), result("a: |\n  x\n\n\n# c\nd: 1\n")).is_some());
+    }
+
+    #[test]
+    fn a_loose_line_that_stays_may_be_any_of_them() {
+        let base = || Marked {
+            loose: std::slice::from_ref(&(5..6)).to_vec(),
+            ..marked("a: 1\n\n# c\n\nb: 1\n", std::slice::from_ref(&(6..10)), &[])
+        };
+        assert_eq!(compare(base(), marked("a: 1\n\nb: 1\n", &[], &[])), None);
+        assert_eq!(compare(base(), marked("a: 1\nb: 1\n", &[], &[])), Some(Stray { before: 10, after: 5 }));
     }
 
     #[test]

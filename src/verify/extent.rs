@@ -32,7 +32,7 @@ pub(super) struct Extents {
     /// Lines next to those of the result.
     pub(super) near_after: Vec<Range<usize>>,
     /// Lines without content in the base behind something that is gone, which a block scalar before it would take for
-    /// its own: they may go too.
+    /// its own, and lines of a comma alone beside it: they may go too.
     pub(super) loose: Vec<Range<usize>>,
 }
 
@@ -91,10 +91,11 @@ pub(super) fn of(
     if shares_lines(base, &old) || shares_lines(result, &new) || is_all {
         let (before, after) = (container_lines(base, &old), container_lines(result, &new));
         // The comments in a block collection may stay where it becomes one of flow.
+        let is_block = !is_flow(base, &old);
         let (loose, before) = before
             .into_iter()
             .flat_map(|lines| each_line(base.text, lines))
-            .partition(|line| base.text.get(line.clone()).is_some_and(is_without_content));
+            .partition(|line| is_block && base.text.get(line.clone()).is_some_and(is_without_content));
         return Extents { before, after, near_before, near_after, loose };
     }
     // What is replaced keeps the comments above it, also where the difference is told as a removal and an addition.
@@ -108,7 +109,7 @@ pub(super) fn of(
             .entry
             .iter()
             .filter(|_| gone)
-            .flat_map(|entry| loose(base, entry, has_block_in(result, &new)))
+            .flat_map(|entry| [loose(base, entry, has_block_in(result, &new)), comma_lines(base, &old)].concat())
             .collect(),
     };
     // Where the entry comes or goes behind a dash, what stood there moves to a line of its own, or the other way round.
@@ -117,6 +118,23 @@ pub(super) fn of(
     if comes_or_goes && in_one && (is_compact(base, &old) || is_compact(result, &new)) {
         extents.before.extend(old.container.into_iter().flat_map(|container| first_lines(base, container)));
         extents.after.extend(new.container.into_iter().flat_map(|container| first_lines(result, container)));
+    }
+    extents
+}
+
+/// The same, with the lines of aliases whose node is changed.
+pub(super) fn of_edit(
+    difference: &Difference,
+    rewritten: Option<usize>,
+    base: Side<'_>,
+    result: Side<'_>,
+    told: &mut Told,
+) -> Extents {
+    let mut extents = of(difference, rewritten, base, result, told);
+    for alias in aliases_of(base.tree, &extents.before.clone()) {
+        let path: Vec<At<'_>> = alias.iter().map(OwnedAt::borrowed).collect();
+        extents.before.extend(at(base, &path));
+        extents.after.extend(at(result, &path));
     }
     extents
 }
@@ -336,13 +354,34 @@ fn first_lines(side: Side<'_>, (container, start): (NodeId, usize)) -> Vec<Range
     starts.map(|at| line_start(side.text, at)..line_end(side.text, at)).collect()
 }
 
-/// The lines that punctuation may change on: that of the container's own key or dash, and the first and last lines of
-/// everything in it.
+/// The lines that punctuation may change on: that of the container's own key or dash, the first and last lines of
+/// everything in it, and between brackets those on which a comma may stand.
 fn near(side: Side<'_>, (container, start): (NodeId, usize)) -> Vec<Range<usize>> {
     let span = &side.tree.node(container).span;
     let children = child_spans(side, container);
     let ends = children.iter().flat_map(|c| [c.start, c.end]).chain([start, span.start, span.end]);
-    ends.map(|at| line_start(side.text, at)..line_end(side.text, at)).collect()
+    let ends = ends.map(|at| line_start(side.text, at)..line_end(side.text, at));
+    ends.chain(gap_lines(side, container)).collect()
+}
+
+/// The lines between the parts of a flow collection and its brackets, with those on which these begin and end.
+fn gap_lines(side: Side<'_>, container: NodeId) -> Vec<Range<usize>> {
+    let node = side.tree.node(container);
+    if !node.is_flow() {
+        return Vec::new();
+    }
+    let mut from = node.span.start;
+    let next = child_spans(side, container).into_iter().chain(std::iter::once(node.span.end..node.span.end));
+    let gaps =
+        next.map(|next| line_start(side.text, std::mem::replace(&mut from, next.end))..line_end(side.text, next.start));
+    gaps.flat_map(|gap| each_line(side.text, gap)).collect()
+}
+
+/// The lines that hold nothing but a comma of the entry's collection: such a comma may go with its line.
+fn comma_lines(side: Side<'_>, walked: &Walked) -> Vec<Range<usize>> {
+    let lines = walked.container.map(|(container, _)| gap_lines(side, container)).unwrap_or_default();
+    let is_comma = |line: &Range<usize>| side.text.get(line.clone()).is_some_and(|line| line.trim() == ",");
+    lines.into_iter().filter(is_comma).collect()
 }
 
 /// From its key to the end of its value, for each entry; the whole of each item.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::attribute::{Departure, DocumentProof, Proof, Standing, Undocumented, attribute};
+use super::attribute::{Departure, DocumentProof, Proof, Standing, TextEdits, Undocumented, attribute};
 use super::base::{self, Read};
 use super::bytes::{self, Marked};
 use super::claims::{Act, Claim};
@@ -478,18 +478,12 @@ impl Prover<'_> {
             Some(Claim { act: Act::Replace { path, .. }, within: None, .. }) => Some(path.segments().len()),
             _ => None,
         };
-        let mut extents = extent::of(difference, rewritten, sides.0, sides.1, told);
+        let mut extents = extent::of_edit(difference, rewritten, sides.0, sides.1, told);
         let shift = |lines: &mut Vec<Range<usize>>, by: usize| {
             for line in lines {
                 *line = line.start + by..line.end + by;
             }
         };
-        let changed: Vec<_> = extents.before.clone();
-        for alias in extent::aliases_of(&old.tree, &changed) {
-            let path: Vec<At<'_>> = alias.iter().map(extent::OwnedAt::borrowed).collect();
-            extents.before.extend(extent::at(sides.0, &path));
-            extents.after.extend(extent::at(sides.1, &path));
-        }
         for lines in [&mut extents.before, &mut extents.near_before, &mut extents.loose] {
             shift(lines, start);
         }
@@ -533,14 +527,10 @@ impl Prover<'_> {
     fn stray_in_texts(&self, document: &DocumentProof) -> Option<usize> {
         let old = self.base.get(document.before?)?;
         let new = self.result.get(document.after?)?;
-        let mut seen = HashSet::new();
-        let texts = document.departures.iter().filter_map(|d| d.difference.within.as_ref());
-        let is_entered =
-            |within: &&Within| document.edits.entered.iter().any(|path| path.after() == within.path.after());
-        texts.filter(is_entered).filter(|within| seen.insert(within.path.to_string())).find_map(|within| {
+        document.texts.iter().find_map(|TextEdits { within, edits }| {
             let (before, after) = (within.path.before()?, within.path.after()?);
             let (base, result) = (text_at(&old.loaded.value, &before)?, text_at(&new.loaded.value, &after)?);
-            inner::stray(within.language, base, result)?;
+            inner::stray(within.language, base, result, edits)?;
             Some(new.start + new.tree.node(load::find(&new.tree, &plain(&after))?).span.start)
         })
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::{Content, Id, Shadow};
-use crate::diff::{Difference, Item, Path, Step, What};
+use crate::diff::{At, Difference, Item, Path, Step, What};
 
 /// The edits so far, and the parts that are still to be looked into.
 #[derive(Default)]
@@ -56,10 +56,23 @@ impl Shadow {
     /// out. What gave way to something at another place is removed here and added there. What was brought and taken out
     /// again is an addition that neither side has. A text that claims look into is one place.
     pub(in crate::verify) fn edits(&self) -> Edits {
+        self.edits_from(self.base_root, self.root)
+    }
+
+    /// The same for the text at a place of the base, by ways inside the text. None where no claim looks into it.
+    pub(in crate::verify) fn edits_in_text(&self, at: &[At<'_>]) -> Vec<Difference> {
+        let Some(node) = self.in_base(at).node.map(|string| &self.nodes[string]) else { return Vec::new() };
+        match (node.original.as_ref().unwrap_or(&node.content), &node.content) {
+            (Content::Text { inner: old, .. }, Content::Text { inner: new, .. }) => self.edits_from(*old, Some(*new)).places,
+            _ => Vec::new(),
+        }
+    }
+
+    fn edits_from(&self, base: Id, root: Option<Id>) -> Edits {
         let mut search = Search::default();
-        match self.root {
+        match root {
             None => search.removed(Path::default()),
-            Some(root) if root != self.base_root => search.replaced(Path::default()),
+            Some(root) if root != base => search.replaced(Path::default()),
             Some(root) => search.open.push((root, Path::default())),
         }
         while let Some((id, path)) = search.open.pop() {

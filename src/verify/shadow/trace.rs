@@ -53,7 +53,7 @@ pub(in crate::verify) struct Owner {
 
 impl Shadow {
     /// The node at a place of the base, as far as the way leads.
-    fn in_base(&self, at: &[At<'_>]) -> Trace {
+    pub(super) fn in_base(&self, at: &[At<'_>]) -> Trace {
         self.trace(Some(self.base_root), at, Side::Base)
     }
 

@@ -113,10 +113,22 @@ fn flow_child(source: &Source<'_>, home: Home, children: &[Bytes], index: usize)
         Some(start) => {
             let end = if source.line_is_over(child.end) { lines.next(child.end) } else { child.end };
             let start = if end == child.end { lines.end_before(start).unwrap_or(start) } else { start };
-            Some(vec![delete(comma..comma + 1), delete(start.max(comma + 1)..end)])
+            let comma = with_blanks(source, comma);
+            Some(vec![delete(comma.clone()), delete(start.max(comma.end)..end.max(comma.end))])
         }
         None => Some(vec![delete(previous.end..child.end)]),
     }
+}
+
+/// A comma with the blanks before it; of one that begins a line, the line, if there is nothing else on it.
+fn with_blanks(source: &Source<'_>, comma: usize) -> Bytes {
+    let lines = source.lines();
+    if lines.begins(comma) {
+        let is_alone = source.slice(comma + 1..lines.end(comma)).trim().is_empty();
+        return if is_alone { lines.start(comma)..lines.next(comma) } else { comma..comma + 1 };
+    }
+    let before = source.slice(lines.start(comma)..comma);
+    comma - (before.len() - before.trim_end_matches([' ', '\t']).len())..comma + 1
 }
 
 /// `[a, b,]` without `b` is `[a,]`: the blank between goes too.
