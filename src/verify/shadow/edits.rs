@@ -63,7 +63,9 @@ impl Shadow {
     pub(in crate::verify) fn edits_in_text(&self, at: &[At<'_>]) -> Vec<Difference> {
         let Some(node) = self.in_base(at).node.map(|string| &self.nodes[string]) else { return Vec::new() };
         match (node.original.as_ref().unwrap_or(&node.content), &node.content) {
-            (Content::Text { inner: old, .. }, Content::Text { inner: new, .. }) => self.edits_from(*old, Some(*new)).places,
+            (Content::Text { inner: old, .. }, Content::Text { inner: new, .. }) => {
+                self.edits_from(*old, Some(*new)).places
+            }
             _ => Vec::new(),
         }
     }
