@@ -270,7 +270,7 @@ fn where_an_appended_argument_stands_is_told_whatever_else_is() {
 
 const CONFIG: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  c.json: |-\n    {\n            \"a\":[\n            1\n            ]\n    }\n  s: x\n";
 
-/// A base of one ConfigMap with a JSON text that is laid out by nobody's rules.
+/// A base of one `ConfigMap` with a JSON text that is laid out by nobody's rules.
 fn with_a_text() -> Project {
     let base = "apiVersion: overlay/v1\nkind: Base\nname: c\nsource: {file: ../../upstream.yaml}\n";
     let project = Project::new([("base/c/base.yaml", base), ("upstream.yaml", CONFIG)]);
