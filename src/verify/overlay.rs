@@ -17,7 +17,7 @@ use super::images::{self, Writer};
 use super::{inner, lines, patches, reading, release};
 use crate::config::{Date, Findings};
 use crate::diag::{Code, Diagnostic, Place, Severity, Source};
-use crate::diff::{At, Difference, Document, What, Within, keyed};
+use crate::diff::{At, Difference, Document, What, keyed};
 use crate::layer::base::{Base, Origin};
 use crate::layer::check;
 use crate::layer::lock::Layout;
