@@ -36,7 +36,7 @@ fuzz-smoke: ## what the fuzzers do for hours, some seconds each (`make test` doe
 verify: build ## this project's own bases and overlays
 	$(OVERLAY) verify overlays/*
 
-check: fmt-check lint docs deny test verify ## what CI runs, less what needs SHARED
+check: fmt-check lint docs deny test verify ## what CI runs, less what needs SHARED or root
 
 fmt: ## format the code
 	cargo fmt

@@ -9,26 +9,32 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-host=$(rustc -vV | sed -n 's/^host: //p')
-program=target/$host/release/overlay
+program=target/release/overlay
 layout=target/image
 limit=$((10 * 1000 * 1000))
 scratch=$(mktemp -d)
 registry=
 trap '[ -z "$registry" ] || kill "$registry"; rm -rf "$scratch"' EXIT
 
-# A C library cannot come along, so that the program brings its own. With --target, the flag does not reach macros and
-# build scripts, which must stay dynamic.
+# A C library cannot come along, so that the program brings its own. Which one it has is settled where it is linked: only
+# that is done anew, of what the release is made of. The release, if there is one, gets its place back.
+link_statically() {
+    [ ! -e "$program" ] || cp -p "$program" "$scratch/release"
+    cargo rustc --release --locked --bin overlay -- -C target-feature=+crt-static
+    mv "$program" "$1"
+    [ ! -e "$scratch/release" ] || mv "$scratch/release" "$program"
+}
+
 build() {
-    RUSTFLAGS="-C target-feature=+crt-static" cargo build --release --locked --target "$host"
     mkdir "$scratch/context"
-    cp "$program" argocd/plugin.yaml "$scratch/context/"
+    link_statically "$scratch/context/overlay"
+    cp argocd/plugin.yaml "$scratch/context/"
     # In a chroot and with plain folders for layers, buildah runs where there is no user namespace and no overlayfs.
     local buildah=(buildah --storage-driver vfs --root "$scratch/store" --runroot "$scratch/run")
     "${buildah[@]}" build --isolation chroot --timestamp 0 --quiet --file argocd/Containerfile --tag overlay "$scratch/context" >/dev/null
     rm -rf "$layout"
     "${buildah[@]}" push --quiet overlay "oci:$layout:overlay" >/dev/null
-    printf '%s: the program has %s bytes, the image %s\n' "$layout" "$(stat -c %s "$program")" "$(size)"
+    printf '%s: the program has %s bytes, the image %s\n' "$layout" "$(stat -c %s "$scratch/context/overlay")" "$(size)"
 }
 
 # The bytes of the layout's blobs: what a node pulls.
