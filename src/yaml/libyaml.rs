@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2, memrchr2};
 
-use super::tree::{Bytes, Kind, Node, Style, Tree};
+use super::tree::{Bytes, Entry, Kind, Node, Style, Tree};
 
 /// What libyaml does not take, or takes otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +37,9 @@ pub enum Refusal {
     /// A block text that is the whole document and is not indented.
     #[error("Kubernetes does not take this line for a part of the text above it; indent the text")]
     Unindented,
+    /// A key between brackets or braces whose `:` stands on another line than it begins.
+    #[error("for Kubernetes a key and its `:` stand on one line; write them so, or put `? ` before the key")]
+    BrokenKey,
     /// A tab where indentation could be.
     #[error("Kubernetes takes no tab here; write spaces")]
     Tab,
@@ -58,6 +61,7 @@ fn nodes(tree: &Tree, text: &str) -> Option<(Refusal, Bytes)> {
         let in_flow = node.span.start < flow_end;
         let found = properties(node, text).or_else(|| match &node.kind {
             Kind::Scalar { style: Style::Double, .. } => escape(text, &node.span),
+            Kind::Mapping { entries, flow: true } => broken_key(tree, text, entries),
             Kind::Scalar { style: Style::Plain, text } if in_flow && text.contains('?') => {
                 Some((Refusal::QuestionMark, node.span.clone()))
             }
@@ -71,6 +75,16 @@ fn nodes(tree: &Tree, text: &str) -> Option<(Refusal, Bytes)> {
         }
     }
     None
+}
+
+/// The first key that libyaml does not know for one, because its colon is not on the line where it begins.
+fn broken_key(tree: &Tree, text: &str, entries: &[Entry]) -> Option<(Refusal, Bytes)> {
+    entries.iter().filter(|entry| entry.question.is_none()).find_map(|entry| {
+        let key = tree.node(entry.key).full();
+        let colon = entry.colon.filter(|colon| *colon > key.start)?;
+        memchr2(b'\n', b'\r', text.as_bytes().get(key.start..colon)?)?;
+        Some((Refusal::BrokenKey, key))
+    })
 }
 
 /// The first line of a block text at the root, where it stands in the first column: YAML takes it for the text's own, and
@@ -296,6 +310,10 @@ mod tests {
             ("a: {?b: c}\n", Refusal::QuestionMark, 4),
             ("a: [b, ::c]\n", Refusal::Colon, 7),
             ("a: {:b: c}\n", Refusal::Colon, 4),
+            ("a: {\n b\n :\n c\n }\n", Refusal::BrokenKey, 6),
+            ("a: {b: 1, \"c\"\n : d}\n", Refusal::BrokenKey, 10),
+            ("a: {b\n c: d}\n", Refusal::BrokenKey, 4),
+            ("a: {&x b\r\n : c}\n", Refusal::BrokenKey, 4),
             ("|-\n#b\n", Refusal::Unindented, 3),
             ("--- >\n\n\nb\n", Refusal::Unindented, 8),
             ("|-\r#\t-|\r ", Refusal::Unindented, 3),
@@ -323,6 +341,7 @@ mod tests {
             "a: \"\\0\\a\\b\\t\\n\\v\\f\\r\\e\\ \\\"\\\\\\N\\_\\L\\P\\x41\\u0041\\U0001F600\\\\/\"\n",
             "a: &b-_9 c\nd: *b-_9\n",
             "a: !!str b\nc: !!str\n",
+            "a: {\n  b:\n  c, d,\n  ? e\n  : f, \"g\": [\n h\n ]}\n",
             "a: b?c\nd: [\"b?c\", ? e : f]\n",
             "a: ::b\nc: [b::c, \":d\"]\n",
             "a:\tb\t# c\n- d\n".strip_suffix("- d\n").unwrap(),
