@@ -324,12 +324,12 @@ struct Block<'t> {
 }
 
 impl<'t> Block<'t> {
-    /// A block scalar holds no character that needs an escape, and no line of white space alone, which editors take
-    /// away.
+    /// A block scalar holds no character that needs an escape or does not show, and no line of white space alone, which
+    /// editors take away.
     fn of(text: &'t str, column: usize, step: usize) -> Option<Self> {
         let fits = (1..=MAX_STEP).contains(&step)
             && text.contains(|c| c != '\n')
-            && text.chars().all(|c| is_printable(c) || matches!(c, '\n' | '\t'))
+            && text.chars().all(|c| is_shown(c) || matches!(c, '\n' | '\t'))
             && text.split('\n').all(|line| line.is_empty() || !line.trim_matches([' ', '\t']).is_empty());
         fits.then_some(Block { text, column, step })
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::lines::{Lines, blanks};
 use crate::change::Spelled;
+use crate::diag::visible::is_hidden;
 use crate::yaml::spell::{self, Layout, Model};
 use crate::yaml::tree::{Bytes, Kind, Node, NodeId, Style, Tree};
 
@@ -146,7 +147,9 @@ fn copied(spelled: Spelled<'_>, room: Room) -> Option<Written> {
     let node = spelled.tree.node(spelled.node);
     let text = spelled.text.get(node.span.clone())?;
     let one_line = !text.contains(['\n', '\r']);
-    if has_sharing(spelled.tree, spelled.node) || (room.flow && !one_line) {
+    // What acts instead of showing is written as an escape.
+    let hides = text.contains(|c| is_hidden(c) && !matches!(c, '\n' | '\r'));
+    if hides || has_sharing(spelled.tree, spelled.node) || (room.flow && !one_line) {
         return None;
     }
     match &node.kind {
