@@ -244,7 +244,7 @@ impl Builder<'_> {
             None => {
                 let Run { value: after, steps, already } = site.run(part)?;
                 still_a_manifest(&site, part, &after, &steps)?;
-                let steps: Arc<[Step]> = steps.into_iter().map(|step| below(&prefix, step)).collect();
+                let steps: Arc<[Step]> = steps.into_iter().map(|step| step.below(&prefix)).collect();
                 images::check(&site, &value, &steps, self.image_paths)?;
                 self.follow(&mut road, patch, &steps, &resource)?;
                 (State { road, value: with_part(&value, &prefix, after) }, steps, already)
@@ -582,12 +582,6 @@ fn not_texts(document: &Value) -> Vec<String> {
         Some(keys.map(move |key| pointer(&["metadata".into(), map.into(), key.clone()])))
     });
     names.chain(maps.flatten()).filter(|part| document.pointer(part).is_some_and(is_none)).collect()
-}
-
-/// A step on an item of a List, as a step on the List.
-fn below(prefix: &[String], mut step: Step) -> Step {
-    step.path.splice(0..0, prefix.iter().cloned());
-    step
 }
 
 /// The value with another part at a path. Nothing else of it is copied where the part is all of it.

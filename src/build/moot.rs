@@ -17,7 +17,7 @@ pub(super) fn moot(value: &Value, steps: &[&Step]) -> Vec<bool> {
     if takers.is_empty() {
         return moot;
     }
-    let Some(moves) = moves(value, steps) else { return moot };
+    let moves = moves(value, steps);
     for taker in takers {
         let Some(step) = steps.get(taker) else { continue };
         let mut place = step.path.clone();
@@ -51,8 +51,8 @@ fn takers(steps: &[&Step]) -> Vec<usize> {
     takers
 }
 
-/// Whether each step is about an item of a list, whose removal or addition moves others. `None` where a step does not fit.
-fn moves(value: &Value, steps: &[&Step]) -> Option<Vec<bool>> {
+/// Whether each step is about an item of a list, whose removal or addition moves others; no more of them than fit.
+fn moves(value: &Value, steps: &[&Step]) -> Vec<bool> {
     let mut value = value.clone();
     let is_in_list = |value: &Value, step: &Step| {
         let parents = step.path.split_last().map_or(&[][..], |(_, parents)| parents);
@@ -62,7 +62,19 @@ fn moves(value: &Value, steps: &[&Step]) -> Option<Vec<bool>> {
         let moves = is_in_list(&value, step) && !matches!(step.action, Action::Replace(_));
         apply(&mut value, step).ok().map(|()| moves)
     };
-    steps.iter().map(moves).collect()
+    steps.iter().map_while(moves).collect()
+}
+
+/// Where what a step takes from elsewhere stood before all steps, of which it is the one of that number; `None` where they
+/// brought it.
+pub(super) fn origin_of(value: &Value, steps: &[&Step], number: usize) -> Option<Vec<String>> {
+    let step = steps.get(number)?;
+    let mut place = step.taken()?.to_vec();
+    let first = steps.iter().position(|other| other.origin.is_of_one_operation_with(&step.origin))?;
+    let before = steps.get(..first)?;
+    let moves = moves(value, before);
+    let stays = |(earlier, moves): (&&Step, &bool)| go_back(&mut place, earlier, *moves);
+    (moves.len() == first && before.iter().zip(&moves).rev().all(stays)).then_some(place)
 }
 
 /// Where what stands at a place stood before a step; false where the step brought it.

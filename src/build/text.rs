@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use super::moot::moot;
-use crate::change::{Action, Change, New, TextEdit, apply_edits};
+use super::moot::{moot, origin_of};
+use crate::change::{Action, Change, New, Spelled, TextEdit, apply_edits, pointer};
 use crate::diag::{Code, Diagnostic, Place};
 use crate::embedded::{self, Language};
 use crate::patch::Patch;
 use crate::patch::lower::{Run, Site, TextWithin};
 use crate::patch::step::{Origin, Step};
 use crate::yaml::edit::Source;
+use crate::yaml::tree::{NodeId, Style, Tree};
+use crate::yaml::{load, scalar};
 
 /// A document as its text says it.
 pub(super) type Text = Arc<Source<'static>>;
@@ -61,12 +63,19 @@ impl Road {
 /// A document's text after the steps.
 fn follow(resource: &str, text: Text, legs: &[Leg]) -> Result<Text, Box<Diagnostic>> {
     let all = || legs.iter().flat_map(|leg| leg.steps.iter().map(move |step| (&*leg.patch, step)));
-    let moot = moot(text.value(), &all().map(|(_, step)| step).collect::<Vec<_>>());
+    let plain: Vec<&Step> = all().map(|(_, step)| step).collect();
+    let moot = moot(text.value(), &plain);
     let steps = || all().zip(&moot).filter(|(_, moot)| !**moot).map(|(step, _)| step);
     if is_json(&text) {
         return steps().try_fold(text, |text, (patch, step)| follow_in_json(resource, &text, patch, step));
     }
-    let changes: Vec<Change<'_>> = steps().map(|(patch, step)| readable(step.as_change(patch))).collect();
+    let mut changes: Vec<Change<'_>> = Vec::new();
+    for (number, (patch, step)) in all().enumerate() {
+        if moot.get(number) == Some(&false) {
+            let change = readable(step.as_change(patch));
+            changes.push(if step.taken().is_some() { as_it_stands(change, &text, &plain, number) } else { change });
+        }
+    }
     let edited = text.edited_by_all(&changes).map_err(|(number, error)| {
         let why = error.to_string();
         let finding = match steps().nth(number) {
@@ -76,6 +85,30 @@ fn follow(resource: &str, text: Text, legs: &[Leg]) -> Result<Text, Box<Diagnost
         Box::new(finding.help(error.help()))
     })?;
     Ok(edited.map_or(text, Arc::new))
+}
+
+/// Whether all readers take what stands in a node for the same.
+fn is_read_alike(tree: &Tree, node: NodeId) -> bool {
+    let whole = &tree.node(node).span;
+    let inside = tree.nodes().map(|(_, node)| node).filter(|node| whole.contains(&node.span.start));
+    let mut bare = inside.filter(|node| node.style() == Some(Style::Plain)).filter_map(|node| node.text());
+    bare.all(|text| scalar::ambiguous(text).is_none())
+}
+
+/// The change, with what a `move` or `copy` takes spelled as it stands in the text, unless the steps before changed it.
+fn as_it_stands<'t>(change: Change<'t>, text: &'t Text, steps: &[&Step], number: usize) -> Change<'t> {
+    let spelled = |new: &New<'_>| {
+        let path = origin_of(text.value(), steps, number)?;
+        let is_same = text.value().pointer(&pointer(&path)) == Some(new.value);
+        let node = load::find(text.tree(), &path).filter(|node| is_same && is_read_alike(text.tree(), *node))?;
+        Some(Spelled { text: text.text(), tree: text.tree(), node })
+    };
+    let action = match change.action {
+        Action::Add(new) => Action::Add(New { spelled: spelled(&new), ..new }),
+        Action::Replace(new) => Action::Replace(New { spelled: spelled(&new), ..new }),
+        Action::Remove => Action::Remove,
+    };
+    Change { action, ..change }
 }
 
 fn site<'a>(resource: &'a str, patch: &'a Patch, step: &Step) -> Site<'a> {

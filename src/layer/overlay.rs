@@ -318,6 +318,11 @@ impl Reader<'_> {
         resolve: fn(&Root, &std::path::Path, &str) -> Result<Located, PathError>,
         findings: &mut Findings,
     ) -> Option<Reference> {
+        if let Some(path) = path_of_mapping(view) {
+            let finding = view.file().syntax("a text is expected, not a mapping", view.span(), "a text belongs here");
+            findings.add(finding.help(format!("Write the path alone: `{path}`.")));
+            return None;
+        }
         let written = view.text(findings)?;
         match resolve(self.root, &self.folder.path, &written.value) {
             Ok(file) => Some(Reference { written, file }),
@@ -446,6 +451,13 @@ fn stands_on_nothing(file: &File) -> Diagnostic {
     let start = file.root().span().start;
     file.syntax("the overlay stands on nothing", start..start, "`bases:` belongs to this mapping")
         .help("Name the folder of a base or of another overlay under `bases`.")
+}
+
+/// The path that a mapping names: what someone writes who knows kustomize.
+fn path_of_mapping(view: View<'_>) -> Option<String> {
+    let entries = view.entries(&mut Findings::new()).filter(|_| view.is_mapping())?;
+    let path = entries.iter().find(|entry| entry.key.value == "path")?;
+    path.value.text(&mut Findings::new()).map(|path| path.value)
 }
 
 /// A folder where a file belongs, or a file where a folder belongs, and the key or path that is meant: what someone

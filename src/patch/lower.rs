@@ -15,8 +15,8 @@ use super::apply::apply;
 use super::model::{Change, Effect, Op, Operation, Patch, Within, Written};
 use super::path::{Path, Segment};
 use super::resolve::{
-    Absent, Hit, MAX_SHOWN, Miss, There, at, by_key, item_index, kind_of, merge_key, new_key, resolve, shown,
-    wrong_kind,
+    Absent, Hit, MAX_SHOWN, Miss, There, at, by_key, item_index, kind_of, make_list, merge_key, new_key, resolve,
+    shown, wrong_kind,
 };
 use super::step::{Action, New, Origin, Spelling, Step};
 use crate::diag::visible::shortened_pair;
@@ -82,6 +82,8 @@ struct Problem {
     span: Option<Range<usize>>,
     /// The value in the patch file that is not the one that is there.
     expected: Option<Range<usize>>,
+    /// What to do where the path goes into a text, outside of texts.
+    inside: Option<String>,
 }
 
 impl Problem {
@@ -94,11 +96,13 @@ impl Problem {
             help: Vec::new(),
             span: None,
             expected: None,
+            inside: None,
         }
     }
 
     fn of_miss(miss: Miss, path: &Path) -> Problem {
-        Problem { notes: miss.notes, help: miss.help, ..Problem::new(miss.code, path, miss.what) }
+        let inside = miss.inside.map(|language| reach_inside(&miss.reached, path, language));
+        Problem { notes: miss.notes, help: miss.help, inside, ..Problem::new(miss.code, path, miss.what) }
     }
 
     fn note(mut self, note: impl Into<String>) -> Problem {
@@ -277,13 +281,13 @@ impl<'a> Site<'a> {
             Op::Copy { from } => {
                 let source = the_source(&run.value, &from.value).map_err(|problem| problem.at(&from.span))?;
                 let comment = operation.comment.as_ref().map(|c| c.value.clone());
-                let new = New { value: source.1.clone(), spelled: None, comment };
+                let new = New { comment, ..taken(&source) };
                 let plans = plan_add(&run.value, operation, &new)?;
                 carry_out(run, plans)
             }
             Op::Move { from } => {
                 let source = the_source(&run.value, &from.value).map_err(|problem| problem.at(&from.span))?;
-                let new = New { value: source.1.clone(), spelled: None, comment: None };
+                let new = taken(&source);
                 let plan = plan_take(source, &from.value, operation)?;
                 if from.value == *path {
                     return carry_out(run, vec![Plan { action: None, ..plan }]);
@@ -335,7 +339,9 @@ impl<'a> Site<'a> {
     fn explain(&self, index: usize, operation: &Operation, problem: Problem) -> Diagnostic {
         let span = problem.span.clone().unwrap_or_else(|| operation.path.span.clone());
         let expected = problem.expected.clone();
+        let inside = problem.inside.clone().filter(|_| self.within().is_none());
         let mut finding = self.finding(problem, span);
+        finding.help.extend(inside);
         if finding.help.is_empty() && finding.code == Code::PathMissing {
             finding.help.push(path_missing_help(&operation.op).to_owned());
         }
@@ -403,6 +409,11 @@ fn path_missing_help(op: &Op) -> &'static str {
         Op::Remove => "Correct the path; or take the operation out, if upstream no longer has this.",
         Op::Add(_) | Op::Move { .. } | Op::Copy { .. } | Op::Test(_) => "Correct the path.",
     }
+}
+
+/// What a `move` or `copy` writes.
+fn taken((hit, value): &(Hit<'_>, &Value)) -> New {
+    New { value: (*value).clone(), spelled: Some(Spelling::Taken(hit.tokens.clone())), comment: None }
 }
 
 fn written_new(operation: &Operation, written: &Written) -> New {
@@ -514,8 +525,43 @@ fn parent_missing(miss: Miss, operation: &Operation) -> Problem {
     if !miss.is_absent || operation.parents {
         return Problem::of_miss(miss, path);
     }
+    let list = missing_list(path, miss.reached.segments().len());
     let problem = Problem { code: Code::ParentMissing, ..Problem::of_miss(miss, path) };
-    problem.help("Add `parents: true` to the operation, if the mappings on the way are to be made.")
+    problem.help(match list {
+        Some(list) => make_list(&list),
+        None => "Add `parents: true` to the operation, if the mappings on the way are to be made.".to_owned(),
+    })
+}
+
+/// The list that a path leads into and that is not there: what the first `reached` segments lead to is null, or lacks the key
+/// of the next.
+fn missing_list(path: &Path, reached: usize) -> Option<Path> {
+    let is_item = |segment: &Segment| match segment {
+        Segment::Key(key) => key == "-" || key.bytes().all(|byte| byte.is_ascii_digit()),
+        Segment::Select(_) | Segment::Item(_) | Segment::Each => true,
+    };
+    let of_null = path.segments().get(reached).is_some_and(|next| *next == Segment::Key("-".to_owned()));
+    let list = if of_null { reached } else { reached + 1 };
+    let item = path.segments().iter().skip(list).position(is_item)?;
+    Some(path.first(list + item))
+}
+
+/// What to do about a path that goes on into a text.
+fn reach_inside(text: &Path, path: &Path, language: Language) -> String {
+    let rest = Path::from(path.segments().get(text.segments().len()..).unwrap_or_default().to_vec());
+    format!(
+        "The text is {}. To edit inside it, write `within: {{path: {}, as: {}}}` in the change, and `path: {}` here.",
+        language.name(),
+        quoted_in_flow(text),
+        language.as_str(),
+        quoted_in_flow(&rest),
+    )
+}
+
+/// A path as it is written between braces.
+fn quoted_in_flow(path: &Path) -> String {
+    let path = path.to_string();
+    if path.contains(['[', ',', '"']) { format!("'{path}'") } else { path }
 }
 
 /// An addition to one mapping or list.
@@ -585,9 +631,10 @@ fn wrap(new: &mut New, keys: Vec<String>, patch: &Patch) {
     if keys.is_empty() {
         return;
     }
-    if let Some(Spelling::Patch(node)) = new.spelled {
-        new.spelled = Spelling::around(&keys, &new.value, node, patch);
-    }
+    new.spelled = match new.spelled.take() {
+        Some(Spelling::Patch(node)) => Spelling::around(&keys, &new.value, node, patch),
+        _ => None,
+    };
     let inner = std::mem::take(&mut new.value);
     new.value = keys.into_iter().rev().fold(inner, |value, key| Value::Object(Map::from_iter([(key, value)])));
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::model::{Change, Effect, Matches, Op, Operation, Patch, Upstream, Within, Written};
 use super::path::Path;
-use crate::config::{Fields, File, Findings, Form, Spanned, View};
+use crate::config::{Entry, Fields, File, Findings, Form, Spanned, View};
 use crate::diag::{Code, Diagnostic, Source, nearest};
 use crate::embedded::{Language, UnknownLanguage};
 use crate::resource::Target;
@@ -190,7 +190,14 @@ pub fn target(view: View<'_>, findings: &mut Findings) -> Option<Target> {
         findings.add(target_empty(view, view.span()));
         return None;
     }
-    let parts = view.fields("a target", TARGET_KEYS, findings)?;
+    let mut told = Findings::new();
+    let parts = view.fields("a target", TARGET_KEYS, &mut told);
+    let split = view.entries(findings)?.into_iter().find_map(|entry| split_api_version(&entry));
+    findings.extend(told.into_vec().into_iter().map(|finding| match &split {
+        Some((key, help)) if finding.place.as_ref().is_some_and(|place| place.span == *key) => finding.help(help),
+        _ => finding,
+    }));
+    let parts = parts?;
     let mut text = |key: &str| parts.get(key).and_then(|v| v.text(findings)).map(|t| t.value);
     let mut target = Target {
         group: text("group"),
@@ -217,6 +224,16 @@ pub fn target(view: View<'_>, findings: &mut Findings) -> Option<Target> {
             None
         }
     }
+}
+
+/// For a target that names an `apiVersion`: where that key stands, and what to write instead.
+fn split_api_version(entry: &Entry<'_>) -> Option<(Range<usize>, String)> {
+    let version = entry.value.text(&mut Findings::new()).filter(|_| entry.key.value == "apiVersion")?.value;
+    let help = match version.split_once('/') {
+        Some((group, version)) => format!("A target says it apart: `group: {group}, version: {version}`."),
+        None => format!("A target says it apart: `group: '', version: {version}`."),
+    };
+    Some((entry.key.span.clone(), help))
 }
 
 fn target_empty(view: View<'_>, span: Range<usize>) -> Diagnostic {
@@ -597,6 +614,21 @@ changes:
                 "9:14 syntax: there is no operation `ad` (did you mean `add`?)",
             ]
         );
+    }
+
+    #[test]
+    fn an_api_version_in_a_target_is_taken_apart() {
+        let help = |target: &str| {
+            let changes = format!("  - {{target: {target}, delete: true}}\n");
+            let mut findings = Findings::new();
+            assert!(Patch::read(&Source::new("p.yaml", format!("{HEAD}changes:\n{changes}")), &mut findings).is_none());
+            let findings = findings.into_vec();
+            assert_eq!((findings.len(), findings[0].code), (1, Code::UnknownKey));
+            findings[0].help.join(" ")
+        };
+        assert_eq!(help("{apiVersion: apps/v1}"), "A target says it apart: `group: apps, version: v1`.");
+        assert_eq!(help("{apiVersion: v1, kind: A}"), "A target says it apart: `group: '', version: v1`.");
+        assert_eq!(help("{knid: A}"), "");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::path::{Condition, Path, Segment};
 use crate::diag::{Code, nearest};
+use crate::embedded::Language;
 use crate::resource::{MergeKey, absent_text, scalar_text};
 use crate::yaml::scalar;
 use crate::yaml::tree::Style;
@@ -61,6 +62,8 @@ pub(super) struct Miss {
     pub(super) help: Vec<String>,
     /// Whether all that is missing is a mapping, or a key in one.
     pub(super) is_absent: bool,
+    /// What the text is written in that the path goes into as if it were a mapping or a list.
+    pub(super) inside: Option<Language>,
 }
 
 impl Miss {
@@ -72,6 +75,7 @@ impl Miss {
             notes: Vec::new(),
             help: Vec::new(),
             is_absent: false,
+            inside: None,
         }
     }
 
@@ -161,13 +165,18 @@ fn further<'v>(hit: Hit<'v>, token: String, segment: Segment, there: There<'v>) 
     Hit { tokens, keyed, there }
 }
 
+/// What to do about a list that is not there.
+pub(super) fn make_list(list: &Path) -> String {
+    format!("Write the list itself, with what is to be in it: `path: {list}`, `value: [ … ]`.")
+}
+
 /// The key of a mapping that is yet to be made.
 pub(super) fn new_key(segment: &Segment, reached: &Path) -> Result<String, Box<Miss>> {
     match segment {
         Segment::Key(key) if key != "-" => Ok(key.clone()),
         _ => {
             let what = format!("{} is not there, and `parents` makes mappings only, no lists", at(reached));
-            Err(Box::new(Miss::new(Code::ParentMissing, reached, what)))
+            Err(Box::new(Miss::new(Code::ParentMissing, reached, what).help(make_list(reached))))
         }
     }
 }
@@ -362,11 +371,21 @@ fn no_key<'k>(reached: &Path, key: &str, keys: impl Iterator<Item = &'k str> + C
     } else {
         miss.note(format!("The keys there are: {}.", listed(&keys)))
     };
+    if let Some((list, selector)) = selector_in(key).filter(|(list, _)| keys.contains(list)) {
+        miss.is_absent = false;
+        return miss.help(format!("A selector is a segment of its own: `{list}/{selector}`."));
+    }
     match (read, near) {
         (Some(read), _) => miss.help(format!("A bare `{key}` is read as the key `{read}`: write that in the path.")),
         (None, Some(near)) => miss.help(format!("Did you mean `{near}`?")),
         (None, None) => miss,
     }
+}
+
+/// A key with a selector right behind it, as other path languages write an item of a list: both apart.
+fn selector_in(key: &str) -> Option<(&str, &str)> {
+    let (list, selector) = key.split_at(key.find('[').filter(|at| *at > 0)?);
+    selector.ends_with(']').then_some((list, selector))
 }
 
 /// A value that a segment cannot go through, or cannot end in.
@@ -381,6 +400,7 @@ pub(super) fn wrong_kind(value: &Value, segment: &Segment, reached: &Path) -> Mi
     };
     let mut miss = Miss::new(Code::PathMissing, reached, what);
     miss.is_absent = value.is_null() && matches!(segment, Segment::Key(_));
+    miss.inside = value.as_str().and_then(Language::of);
     if value.is_object() {
         miss.help("A key that begins with `[` is written with `~2`, the key `*` with `~3`.")
     } else {

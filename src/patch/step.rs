@@ -51,6 +51,8 @@ pub enum Spelling {
     Patch(NodeId),
     /// A text of its own: the value of the patch file with the mappings around it that `parents` makes.
     Made(Arc<Made>),
+    /// What a `move` or `copy` takes: the keys and indices that lead to it before the operation.
+    Taken(Vec<String>),
 }
 
 /// A text that was made to spell a value.
@@ -83,10 +85,12 @@ impl Spelling {
         Some(Spelling::Made(Arc::new(Made { text, tree, root })))
     }
 
-    fn as_spelled<'a>(&'a self, patch: &'a Patch) -> change::Spelled<'a> {
+    /// `None` for what stands in the document, which is not known here.
+    fn as_spelled<'a>(&'a self, patch: &'a Patch) -> Option<change::Spelled<'a>> {
         match self {
-            Spelling::Patch(node) => patch.spelled(*node),
-            Spelling::Made(made) => change::Spelled { text: &made.text, tree: &made.tree, node: made.root },
+            Spelling::Patch(node) => Some(patch.spelled(*node)),
+            Spelling::Made(made) => Some(change::Spelled { text: &made.text, tree: &made.tree, node: made.root }),
+            Spelling::Taken(_) => None,
         }
     }
 }
@@ -104,7 +108,36 @@ pub struct Origin {
     pub keyed: Path,
 }
 
+impl Origin {
+    /// Whether both are places of one operation.
+    pub fn is_of_one_operation_with(&self, other: &Origin) -> bool {
+        (self.operation, self.change, &self.patch) == (other.operation, other.change, &other.patch)
+    }
+}
+
 impl Step {
+    /// The keys and indices that lead to what it writes, for a `move` or `copy`, before the operation.
+    pub fn taken(&self) -> Option<&[String]> {
+        match &self.action {
+            Action::Add(New { spelled: Some(Spelling::Taken(path)), .. })
+            | Action::Replace(New { spelled: Some(Spelling::Taken(path)), .. }) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The step one level deeper: where it is of a document that is a part of another, below these keys and indices.
+    #[must_use]
+    pub fn below(mut self, prefix: &[String]) -> Step {
+        let deeper = |path: &mut Vec<String>| drop(path.splice(0..0, prefix.iter().cloned()));
+        deeper(&mut self.path);
+        if let Action::Add(New { spelled: Some(Spelling::Taken(path)), .. })
+        | Action::Replace(New { spelled: Some(Spelling::Taken(path)), .. }) = &mut self.action
+        {
+            deeper(path);
+        }
+        self
+    }
+
     /// The step as the editors take it. `patch` is the patch that it comes from.
     pub fn as_change<'a>(&'a self, patch: &'a Patch) -> change::Change<'a> {
         let action = match &self.action {
@@ -120,7 +153,7 @@ impl New {
     fn as_change<'a>(&'a self, patch: &'a Patch) -> change::New<'a> {
         change::New {
             value: &self.value,
-            spelled: self.spelled.as_ref().map(|spelling| spelling.as_spelled(patch)),
+            spelled: self.spelled.as_ref().and_then(|spelling| spelling.as_spelled(patch)),
             comment: self.comment.as_deref(),
         }
     }

@@ -364,7 +364,8 @@ fn parents_are_made_where_they_are_asked_for() {
     assert_eq!(made("/a/nothing/c"), [r#"replace /a/nothing {"c":1} = /a/nothing/c"#]);
     assert_eq!(
         problem(&document, "  - {op: add, path: /a/b/-, value: 1, parents: true}"),
-        "parent-missing at /a/b/-: `/a/b` is not there, and `parents` makes mappings only, no lists"
+        "parent-missing at /a/b/-: `/a/b` is not there, and `parents` makes mappings only, no lists \
+             | Write the list itself, with what is to be in it: `path: /a/b`, `value: [ … ]`."
     );
     assert_eq!(
         problem(&document, "  - {op: add, path: /l/0/b, value: 1, parents: true}"),
@@ -374,6 +375,70 @@ fn parents_are_made_where_they_are_asked_for() {
         problem(&document, "  - {op: add, path: /lx/y, value: 1}"),
         "parent-missing at /lx/y: the document has no key `lx` | The keys there are: a, l. | Did you mean `l`? \
              | Add `parents: true` to the operation, if the mappings on the way are to be made."
+    );
+}
+
+#[test]
+fn an_item_of_a_list_that_is_not_there_asks_for_the_list() {
+    let document = json!({"a": {"nothing": null}, "l": [{"name": "i"}]});
+    let help = |path: &str| {
+        let problem = problem(&document, &format!("  - {{op: add, path: '{path}', value: 1}}"));
+        problem.rsplit_once(" | ").unwrap().1.to_owned()
+    };
+    let list = |path: &str| format!("Write the list itself, with what is to be in it: `path: {path}`, `value: [ … ]`.");
+    assert_eq!(help("/a/b/-"), list("/a/b"));
+    assert_eq!(help("/a/b/0"), list("/a/b"));
+    assert_eq!(help("/l/[name=i]/b/[=x]"), list("/l/[name=i]/b"));
+    assert_eq!(help("/a/b/c/[name=x]/value"), list("/a/b/c"));
+    assert_eq!(help("/a/nothing/-"), list("/a/nothing"));
+    assert_eq!(help("/a/b/c"), "Add `parents: true` to the operation, if the mappings on the way are to be made.");
+}
+
+#[test]
+fn a_path_that_goes_into_a_text_is_led_there() {
+    let document = json!({
+        "data": {"a.json": "{\"level\": [1]}", "b.yaml": "level: 1\n", "c.toml": "level = 1\n", "d": "level", "x[": "[1]"},
+        "l": [{"name": "i", "text": "{\"a\": 1}"}],
+    });
+    let help = |operation: &str| problem(&document, operation).rsplit_once(" | ").unwrap().1.to_owned();
+    let told = |language: &str, text: &str, word: &str, path: &str| {
+        format!(
+            "The text is {language}. To edit inside it, write `within: {{path: {text}, as: {word}}}` in the change, and `path: {path}` here."
+        )
+    };
+    assert_eq!(
+        help("  - {op: replace, path: /data/a.json/level/0, value: 1}"),
+        told("JSON", "/data/a.json", "json", "/level/0")
+    );
+    assert_eq!(
+        help("  - {op: add, path: /data/a.json/level/-, value: 1}"),
+        told("JSON", "/data/a.json", "json", "/level/-")
+    );
+    assert_eq!(help("  - {op: remove, path: /data/b.yaml/level}"), told("YAML", "/data/b.yaml", "yaml", "/level"));
+    assert_eq!(help("  - {op: add, path: /data/c.toml/x, value: 1}"), told("TOML", "/data/c.toml", "toml", "/x"));
+    assert_eq!(
+        help("  - {op: add, path: '/l/[name=i]/text/[a=b]', value: 1}"),
+        told("JSON", "'/l/[name=i]/text'", "json", "'/[a=b]'")
+    );
+    assert_eq!(
+        problem(&document, "  - {op: remove, path: /data/d/level}"),
+        "path-missing at /data/d/level: `/data/d` is a text, and has no key `level`"
+    );
+}
+
+#[test]
+fn a_selector_behind_a_key_is_set_apart() {
+    let document = json!({"spec": {"containers": [{"name": "agent"}]}});
+    let told = " | A selector is a segment of its own: `containers/[name=agent]`.";
+    for operation in ["op: replace", "op: add"] {
+        let problem =
+            problem(&document, &format!("  - {{{operation}, path: '/spec/containers[name=agent]/tty', value: true}}"));
+        assert!(problem.starts_with("path-missing at ") && problem.ends_with(told), "{problem}");
+    }
+    let problem = problem(&document, "  - {op: add, path: '/spec/volumes[name=agent]/x', value: true}");
+    assert!(
+        problem.ends_with("Add `parents: true` to the operation, if the mappings on the way are to be made."),
+        "{problem}"
     );
 }
 
