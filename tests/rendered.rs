@@ -39,6 +39,19 @@ fn what_is_written_is_what_build_prints_and_then_verify_is_content() {
 }
 
 #[test]
+fn the_folder_of_a_result_need_not_be_there_yet() {
+    let project = project(None);
+    fs::remove_dir(project.path("manifests")).unwrap();
+    let built = project.output(&["build", "overlays/nik-debian"]);
+    let ran = project.run(&["verify"]);
+    assert_eq!(ran.exit, Some(1));
+    assert!(ran.stdout.contains("manifests/multus.yaml is not there, and `rendered` names it"), "{}", ran.stdout);
+    let fixed = project.run(&["verify", "--fix-rendered"]);
+    assert_eq!((fixed.exit, fixed.stderr.as_str()), (Some(0), "wrote manifests/multus.yaml\n"));
+    assert_eq!(fs::read_to_string(project.path(FILE)).unwrap(), built);
+}
+
+#[test]
 fn every_byte_counts() {
     let project = project(None);
     project.output(&["verify", "--fix-rendered"]);

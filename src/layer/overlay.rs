@@ -188,7 +188,7 @@ impl Overlay {
         let resources = reader.references("resources", findings);
         let lacks_documents = findings.errors() > before;
         let patches = reader.references("patches", findings);
-        let rendered = top.given("rendered").and_then(|v| reader.reference(v, Root::resolve_new, findings));
+        let rendered = top.given("rendered").and_then(|v| reader.reference(v, Root::resolve_to_come, findings));
         let images = top.given("images").and_then(|v| v.texts(findings)).unwrap_or_default();
         if top.given(BASES).is_none() && top.given("resources").is_none() {
             findings.add(stands_on_nothing(&file));
