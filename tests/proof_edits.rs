@@ -579,3 +579,27 @@ fn any_character_can_stand_in_a_text_inside_a_text() {
         }
     }
 }
+
+#[test]
+fn a_text_that_was_edited_and_then_copied_says_the_same_where_it_came_to() {
+    let subject = any_subject();
+    let ways = [
+        "{op: copy, from: /data/text, path: /data/copy}",
+        "{op: copy, from: /data, path: /copies, parents: true}",
+        "{op: move, from: /data/text, path: /data/copy}",
+    ];
+    for (language, text) in
+        [("json", "{\"k\": \"v\", \"a\": 2}\n"), ("yaml", "k: v\na: 2\n"), ("toml", "k = \"v\"\na = 2\n")]
+    {
+        let edit = patch_of_text(language, "{op: replace, path: /k, value: w}");
+        for way in ways {
+            let copied = patch(&json!({"kind": "ConfigMap"}), &json!({})).replace("{}", way);
+            let base = with_text(text, &mut Dice::new(way));
+            let plan = plan_of(&base, &[&edit, &copied]).unwrap();
+            match verified(&subject, &plan) {
+                Some(Ok(_)) => {}
+                other => panic!("{language} {way}: {other:?}"),
+            }
+        }
+    }
+}

@@ -26,7 +26,10 @@ type Step<T> = Result<T, String>;
 /// What an operation brings.
 enum New<'a> {
     Value(&'a Value),
+    /// What stood elsewhere.
     Node(Id),
+    /// The same as stands elsewhere.
+    Like(Id),
 }
 
 impl Shadow {
@@ -144,8 +147,8 @@ impl Shadow {
             }
             Act::Copy { from, path, parents } => {
                 let place = self.one(&start, from)?;
-                let value = self.at(&place).map(|node| self.value_of(node)).ok_or("`from` leads nowhere")?;
-                self.add(index, &start, path, *parents, &New::Value(&value))
+                let node = self.at(&place).ok_or("`from` leads nowhere")?;
+                self.add(index, &start, path, *parents, &New::Like(node))
             }
         }
     }
@@ -271,7 +274,7 @@ impl Shadow {
             }
             (Content::List(items), last) => {
                 // What is moved is still there, whatever is equal to it.
-                let equal = |item: &&Id| matches!(new, New::Value(value) if self.agrees(**item, value));
+                let equal = |item: &&Id| !matches!(new, New::Node(_)) && self.says(**item, new);
                 if let Some(there) = items.iter().find(equal) {
                     return Ok(Some(self.youngest(*there)));
                 }
@@ -320,12 +323,14 @@ impl Shadow {
         match new {
             New::Value(value) => self.agrees(there, value),
             New::Node(node) => self.value_of(there) == self.value_of(*node),
+            New::Like(node) => self.agrees(there, &self.value_of(*node)),
         }
     }
 
     fn bring(&mut self, claim: usize, new: &New<'_>) -> Step<Id> {
         match new {
             New::Value(value) => self.make(value, Origin::Claim(claim)),
+            New::Like(node) => self.make_like(*node, Origin::Claim(claim)),
             New::Node(node) => {
                 if let Some(node) = self.nodes.get_mut(*node) {
                     node.moved = Some(claim);

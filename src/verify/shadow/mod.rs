@@ -136,10 +136,32 @@ impl Shadow {
     }
 
     fn make(&mut self, value: &Value, origin: Origin) -> Result<Id, String> {
-        if self.nodes.len() > MAX_NODES {
-            return Err("the claims make too much of the document".into());
-        }
+        self.has_room()?;
         Ok(self.build(value, origin))
+    }
+
+    /// The same as a node holds. A text that claims changed is one that says the same in any layout here too.
+    fn make_like(&mut self, id: Id, origin: Origin) -> Result<Id, String> {
+        self.has_room()?;
+        let content = match self.content(id).clone() {
+            Content::Scalar(value) => Content::Scalar(value),
+            Content::List(items) => {
+                Content::List(items.into_iter().map(|item| self.make_like(item, origin)).collect::<Result<_, _>>()?)
+            }
+            Content::Map(map) => {
+                let like = |(key, id): (String, Id)| Ok::<_, String>((key, self.make_like(id, origin)?));
+                Content::Map(map.into_iter().map(like).collect::<Result<_, _>>()?)
+            }
+            Content::Text { language, inner, text } => {
+                Content::Text { language, inner: self.make_like(inner, origin)?, text }
+            }
+        };
+        self.nodes.push(Node { origin, content, original: None, gone: None, moved: None });
+        Ok(self.nodes.len() - 1)
+    }
+
+    fn has_room(&self) -> Result<(), String> {
+        if self.nodes.len() > MAX_NODES { Err("the claims make too much of the document".into()) } else { Ok(()) }
     }
 
     /// The content of a node, to be changed. What a node of the base held is kept.
