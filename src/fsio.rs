@@ -1,5 +1,5 @@
-//! The disk. Reads are bounded and never block, but for what a person names on the command line; writes are atomic. Nothing else of the library opens, lists or writes
-//! a file (`clippy.toml` holds the others to it), and nothing here knows what a file means or which root it must lie
+//! The disk. Reads are bounded and never block, but for what a person names on the command line; writes are atomic.
+//! Nothing else of the library opens, lists or writes a file (`clippy.toml` holds the others to it), and nothing here knows what a file means or which root it must lie
 //! below (`layer::root`).
 //!
 //! A file is opened once and the handle is asked what it is, so that nothing can be swapped between check and use; a

@@ -4,65 +4,30 @@
 
 #[path = "support/dice.rs"]
 mod dice;
+#[path = "support/plans.rs"]
+mod plans;
 #[path = "support/mod.rs"]
 mod support;
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use dice::Dice;
 use overlay::build::build;
-use overlay::config::{Date, Findings};
-use overlay::diag::{Diagnostic, Source, render};
-use overlay::layer::cut::Reading;
-use overlay::layer::manifest;
-use overlay::layer::plan::{Plan, Planned, Scoped};
-use overlay::layer::root::Root;
-use overlay::patch::Patch;
+use overlay::config::Findings;
+use overlay::layer::plan::Plan;
 use overlay::subject::Subject;
-use overlay::verify::overlay::{Overlay, report, touches};
+use overlay::verify::overlay::touches;
 use overlay::yaml::load::load_text;
 use overlay::yaml::stream;
 use overlay::yaml::tree::Tree;
+use plans::{any_subject, objections, overlay, plan_of, told};
 use serde_json::{Value, json};
-
-/// An overlay that findings can be told of; what it stands on is never looked at.
-fn any_subject() -> Subject {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = root.join("overlays/nik-debian");
-    let root = Root::find(&folder, Some(root), root).unwrap();
-    Subject::open(&root, &folder, &mut Findings::new()).unwrap()
-}
 
 /// The documents of a manifest as a plan with one patch; `None` where it is no manifest.
 fn plan(text: &str, patch: &str) -> Option<Plan> {
-    plan_of(text, &[patch])
-}
-
-/// The same with several patches.
-fn plan_of(text: &str, patches: &[&str]) -> Option<Plan> {
-    let source = Source::new("base.yaml", text);
-    let mut plan = Plan::default();
-    plan.files.push(Arc::clone(&source));
-    let mut identities = manifest::read(&source, &mut Findings::new())?.into_iter().map(|e| e.identity);
-    for piece in stream::split(&source.text) {
-        let own = piece.marker.map_or(piece.range.start, |m| m.start)..piece.range.end;
-        let identity = if piece.content { identities.next() } else { None };
-        plan.documents.push(Planned { file: 0, range: piece.range, own, identity, reading: Reading::default() });
-    }
-    for patch in patches {
-        let mut findings = Findings::new();
-        let patch = Patch::read(&Source::new("p.yaml", *patch), &mut findings);
-        let patch = patch.unwrap_or_else(|| panic!("{}", told(findings.iter())));
-        plan.patches.push(Scoped { patch: Arc::new(patch), scope: 0..plan.documents.len() });
-    }
-    Some(plan)
-}
-
-fn told<'d>(findings: impl Iterator<Item = &'d Diagnostic>) -> String {
-    findings.map(|finding| render::full(finding, render::Dress::Plain)).collect()
+    plan_of(&[text], &[patch])
 }
 
 /// A patch of one operation.
@@ -71,17 +36,6 @@ fn patch(target: &Value, operation: &Value) -> String {
         "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: s\nwhy: w\nchanges:\n  - target: {target}\n    \
          patch:\n      - {operation}\n"
     )
-}
-
-fn overlay<'a>(subject: &'a Subject, plan: &'a Plan) -> Overlay<'a> {
-    let today = Date::new(2026, 12, 1).unwrap();
-    Overlay { folder: "o", layer: &subject.layer, plan, images: &[], today }
-}
-
-/// What verify has to object to a result.
-fn objections(subject: &Subject, plan: &Plan, result: &str) -> Vec<Diagnostic> {
-    let report = report(&overlay(subject, plan), Some(result), Findings::new());
-    report.findings.into_iter().filter(Diagnostic::is_error).collect()
 }
 
 /// Builds and verifies. `None` where the build refuses; else the result, or what verify has to object to it.
@@ -509,10 +463,10 @@ fn what_is_edited_and_then_goes_with_what_it_lies_in_leaves_nothing_behind() {
         };
         let base = format!("{HEAD}{}", block(&value, 0, &mut dice));
         let (first, then) = (patch(&json!({"kind": "X"}), &first), patch(&json!({"kind": "X"}), &then));
-        let Some(both) = plan_of(&base, &[&first, &then]) else { continue };
+        let Some(both) = plan_of(&[&base], &[&first, &then]) else { continue };
         let Some(result) = verified(&subject, &both) else { continue };
         count += 1;
-        let alone = verified(&subject, &plan_of(&base, &[&then]).unwrap());
+        let alone = verified(&subject, &plan_of(&[&base], &[&then]).unwrap());
         if result.is_err() || Some(&result) != alone.as_ref() {
             let (Ok(told) | Err(told)) = result;
             write!(complaints, "### {round}\n{first}\n{then}\n-- base\n{base}\n{told}\n-- alone\n{alone:?}\n").unwrap();
@@ -595,7 +549,7 @@ fn a_text_that_was_edited_and_then_copied_says_the_same_where_it_came_to() {
         for way in ways {
             let copied = patch(&json!({"kind": "ConfigMap"}), &json!({})).replace("{}", way);
             let base = with_text(text, &mut Dice::new(way));
-            let plan = plan_of(&base, &[&edit, &copied]).unwrap();
+            let plan = plan_of(&[&base], &[&edit, &copied]).unwrap();
             match verified(&subject, &plan) {
                 Some(Ok(_)) => {}
                 other => panic!("{language} {way}: {other:?}"),

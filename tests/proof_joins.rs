@@ -4,58 +4,15 @@
 
 #[path = "support/dice.rs"]
 mod dice;
+#[path = "support/plans.rs"]
+mod plans;
 
 use std::fmt::Write as _;
-use std::path::Path;
-use std::sync::Arc;
 
 use dice::Dice;
 use overlay::build::build;
-use overlay::config::{Date, Findings};
-use overlay::diag::{Diagnostic, Source, render};
-use overlay::layer::cut::Reading;
-use overlay::layer::manifest;
-use overlay::layer::plan::{Plan, Planned, Scoped};
-use overlay::layer::root::Root;
-use overlay::patch::Patch;
-use overlay::subject::Subject;
-use overlay::verify::overlay::{Overlay, report};
-use overlay::yaml::stream;
-
-/// An overlay that findings can be told of; what it stands on is never looked at.
-fn any_subject() -> Subject {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = root.join("overlays/nik-debian");
-    let root = Root::find(&folder, Some(root), root).unwrap();
-    Subject::open(&root, &folder, &mut Findings::new()).unwrap()
-}
-
-/// The documents of several files as a plan with one patch; `None` where one of the files is no manifest.
-fn plan(files: &[String], patch: &str) -> Option<Plan> {
-    let mut plan = Plan::default();
-    for (file, text) in files.iter().enumerate() {
-        let source = Source::new(format!("{file}/base.yaml"), text.as_str());
-        let mut identities = manifest::read(&source, &mut Findings::new())?.into_iter().map(|e| e.identity);
-        for piece in stream::split(&source.text) {
-            let own = piece.marker.map_or(piece.range.start, |m| m.start)..piece.range.end;
-            let identity = if piece.content { identities.next() } else { None };
-            plan.documents.push(Planned { file, range: piece.range, own, identity, reading: Reading::default() });
-        }
-        plan.files.push(source);
-    }
-    let patch = Patch::read(&Source::new("p.yaml", patch), &mut Findings::new()).unwrap();
-    plan.patches.push(Scoped { patch: Arc::new(patch), scope: 0..plan.documents.len() });
-    Some(plan)
-}
-
-/// What verify has to object to a result.
-fn objections(subject: &Subject, plan: &Plan, result: &str) -> String {
-    let today = Date::new(2026, 12, 1).unwrap();
-    let overlay = Overlay { folder: "o", layer: &subject.layer, plan, images: &[], today };
-    let report = report(&overlay, Some(result), Findings::new());
-    let errors = report.findings.iter().filter(|finding| Diagnostic::is_error(finding));
-    errors.map(|finding| render::full(finding, render::Dress::Plain)).collect()
-}
+use overlay::config::Findings;
+use plans::{any_subject, objections, plan_of, told};
 
 /// A patch that takes some documents out and adds a key to others.
 fn patch(gone: &[String], changed: &[String]) -> String {
@@ -124,10 +81,10 @@ fn documents_taken_out_at_joins_are_proven_and_other_bytes_are_not() {
         if gone.is_empty() && changed.is_empty() {
             continue;
         }
-        let Some(plan) = plan(&files, &patch(&gone, &changed)) else { continue };
+        let Some(plan) = plan_of(&files, &[&patch(&gone, &changed)]) else { continue };
         let Some(built) = build(&plan, &[], &mut Findings::new()) else { continue };
         proven += 1;
-        let objections_to = |result: &str| objections(&subject, &plan, result);
+        let objections_to = |result: &str| told(objections(&subject, &plan, result).iter());
         let objection = objections_to(&built.text);
         if !objection.is_empty() {
             write!(

@@ -3,6 +3,7 @@
 //! Made on the text all the same they could leave something behind: a blank line between two items is no longer between
 //! items, and so stays, when first the second item goes and then the list.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use serde_json::Value;
@@ -10,27 +11,52 @@ use serde_json::Value;
 use crate::patch::apply::apply;
 use crate::patch::step::{Action, Step};
 
-/// Whether each of the steps comes to nothing. `value` is what the document says before them.
-pub(super) fn moot(value: &Value, steps: &[&Step]) -> Vec<bool> {
-    let mut moot = vec![false; steps.len()];
-    let takers = takers(steps);
-    if takers.is_empty() {
-        return moot;
+/// Steps on a document, and which of them move items of a list: worked out once, if anyone asks.
+pub(super) struct Course<'s> {
+    value: &'s Value,
+    steps: &'s [&'s Step],
+    moves: OnceCell<Vec<bool>>,
+}
+
+impl<'s> Course<'s> {
+    /// `value` is what the document says before the steps.
+    pub(super) fn new(value: &'s Value, steps: &'s [&'s Step]) -> Course<'s> {
+        Course { value, steps, moves: OnceCell::new() }
     }
-    let moves = moves(value, steps);
-    for taker in takers {
-        let Some(step) = steps.get(taker) else { continue };
-        let mut place = step.path.clone();
-        let before = steps.iter().zip(&moves).zip(&mut moot).take(taker).rev();
-        for ((earlier, moves), moot) in before {
-            if earlier.path.len() > place.len() && earlier.path.starts_with(&place) {
-                *moot = true;
-            } else if !go_back(&mut place, earlier, *moves) {
-                break;
+
+    fn moves(&self) -> &[bool] {
+        self.moves.get_or_init(|| moves(self.value, self.steps))
+    }
+
+    /// Whether each of the steps comes to nothing.
+    pub(super) fn moot(&self) -> Vec<bool> {
+        let steps = self.steps;
+        let mut moot = vec![false; steps.len()];
+        for taker in takers(steps) {
+            let Some(step) = steps.get(taker) else { continue };
+            let mut place = step.path.clone();
+            let before = steps.iter().zip(self.moves()).zip(&mut moot).take(taker).rev();
+            for ((earlier, moves), moot) in before {
+                if earlier.path.len() > place.len() && earlier.path.starts_with(&place) {
+                    *moot = true;
+                } else if !go_back(&mut place, earlier, *moves) {
+                    break;
+                }
             }
         }
+        moot
     }
-    moot
+
+    /// Where what a step takes from elsewhere stood before all steps, of which it is the one of that number; `None` where
+    /// they brought it.
+    pub(super) fn origin_of(&self, number: usize) -> Option<Vec<String>> {
+        let step = self.steps.get(number)?;
+        let mut place = step.taken()?.to_vec();
+        let first = self.steps.iter().position(|other| other.origin.is_of_one_operation_with(&step.origin))?;
+        let (before, moves) = (self.steps.get(..first)?, self.moves().get(..first)?);
+        let stays = |(earlier, moves): (&&Step, &bool)| go_back(&mut place, earlier, *moves);
+        before.iter().zip(moves).rev().all(stays).then_some(place)
+    }
 }
 
 /// The steps that may take away what an earlier one is about: their numbers. Indices count as equal, as they move.
@@ -63,18 +89,6 @@ fn moves(value: &Value, steps: &[&Step]) -> Vec<bool> {
         apply(&mut value, step).ok().map(|()| moves)
     };
     steps.iter().map_while(moves).collect()
-}
-
-/// Where what a step takes from elsewhere stood before all steps, of which it is the one of that number; `None` where they
-/// brought it.
-pub(super) fn origin_of(value: &Value, steps: &[&Step], number: usize) -> Option<Vec<String>> {
-    let step = steps.get(number)?;
-    let mut place = step.taken()?.to_vec();
-    let first = steps.iter().position(|other| other.origin.is_of_one_operation_with(&step.origin))?;
-    let before = steps.get(..first)?;
-    let moves = moves(value, before);
-    let stays = |(earlier, moves): (&&Step, &bool)| go_back(&mut place, earlier, *moves);
-    (moves.len() == first && before.iter().zip(&moves).rev().all(stays)).then_some(place)
 }
 
 /// Where what stands at a place stood before a step; false where the step brought it.
@@ -118,7 +132,7 @@ mod tests {
     fn moot_of(steps: &[(&str, &str)]) -> Vec<usize> {
         let value = json!({"l": [["a", "b"], ["c", "d"], {"0": "x", "1": {"y": 1}}], "m": {"k": {"v": 1}, "w": [1]}});
         let steps: Vec<Step> = steps.iter().map(|(action, path)| step(action, path)).collect();
-        let moot = moot(&value, &steps.iter().collect::<Vec<_>>());
+        let moot = Course::new(&value, &steps.iter().collect::<Vec<_>>()).moot();
         moot.iter().enumerate().filter(|(_, moot)| **moot).map(|(number, _)| number).collect()
     }
 

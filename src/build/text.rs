@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::moot::{moot, origin_of};
+use super::moot::Course;
 use crate::change::{Action, Change, New, Spelled, TextEdit, apply_edits, pointer};
 use crate::diag::{Code, Diagnostic, Place};
 use crate::embedded::{self, Language};
@@ -64,7 +64,8 @@ impl Road {
 fn follow(resource: &str, text: Text, legs: &[Leg]) -> Result<Text, Box<Diagnostic>> {
     let all = || legs.iter().flat_map(|leg| leg.steps.iter().map(move |step| (&*leg.patch, step)));
     let plain: Vec<&Step> = all().map(|(_, step)| step).collect();
-    let moot = moot(text.value(), &plain);
+    let course = Course::new(text.value(), &plain);
+    let moot = course.moot();
     let steps = || all().zip(&moot).filter(|(_, moot)| !**moot).map(|(step, _)| step);
     if is_json(&text) {
         return steps().try_fold(text, |text, (patch, step)| follow_in_json(resource, &text, patch, step));
@@ -73,7 +74,7 @@ fn follow(resource: &str, text: Text, legs: &[Leg]) -> Result<Text, Box<Diagnost
     for (number, (patch, step)) in all().enumerate() {
         if moot.get(number) == Some(&false) {
             let change = readable(step.as_change(patch));
-            changes.push(if step.taken().is_some() { as_it_stands(change, &text, &plain, number) } else { change });
+            changes.push(if step.taken().is_some() { as_it_stands(change, &text, &course, number) } else { change });
         }
     }
     let edited = text.edited_by_all(&changes).map_err(|(number, error)| {
@@ -96,9 +97,9 @@ fn is_read_alike(tree: &Tree, node: NodeId) -> bool {
 }
 
 /// The change, with what a `move` or `copy` takes spelled as it stands in the text, unless the steps before changed it.
-fn as_it_stands<'t>(change: Change<'t>, text: &'t Text, steps: &[&Step], number: usize) -> Change<'t> {
+fn as_it_stands<'t>(change: Change<'t>, text: &'t Text, course: &Course<'_>, number: usize) -> Change<'t> {
     let spelled = |new: &New<'_>| {
-        let path = origin_of(text.value(), steps, number)?;
+        let path = course.origin_of(number)?;
         let is_same = text.value().pointer(&pointer(&path)) == Some(new.value);
         let node = load::find(text.tree(), &path).filter(|node| is_same && is_read_alike(text.tree(), *node))?;
         Some(Spelled { text: text.text(), tree: text.tree(), node })

@@ -98,21 +98,32 @@ fn a_full_disk_leaves_every_file_as_it_was() {
                   cp ../long up/net.yaml; \"$0\" vendor base/net --accept-changes; echo \"exit $?\"; ls -A base/net; cat base/net/net.yaml";
     fs::create_dir(project.path("small")).unwrap();
     project.write("long", &config_map(&"x".repeat(6_000)));
+    let Some(ran) = on_a_small_disk(&project, script) else { return };
+    let wanted = format!("exit 2\nbase.lock\nbase.yaml\nnet.yaml\n{}", config_map("x"));
+    assert_eq!(ran.stdout, wanted, "{}", ran.stderr);
+    assert!(ran.stderr.contains("No space left on device"), "{}", ran.stderr);
+}
+
+/// Runs a script that mounts a small file system, in name spaces of its own, with the program as `$0`; `None` where that cannot
+/// be had here, which is told.
+fn on_a_small_disk(project: &Project, script: &str) -> Option<Ran> {
     let ran = Command::new("unshare")
         .args(["--user", "--map-root-user", "--mount", "sh", "-c", script, env!("CARGO_BIN_EXE_overlay")])
         .current_dir(project.path(""))
         .output();
     let ran = match ran {
         Ok(ran) => Ran::of(ran),
-        Err(error) => return skip("a full disk", &format!("unshare cannot be run: {error}")),
+        Err(error) => {
+            skip("a full disk", &format!("unshare cannot be run: {error}"));
+            return None;
+        }
     };
     if ran.exit != Some(0) || !ran.stdout.contains("exit ") {
         let why = format!("a small file system cannot be mounted: {}", ran.stderr.trim());
-        return skip("a full disk", &why);
+        skip("a full disk", &why);
+        return None;
     }
-    let wanted = format!("exit 2\nbase.lock\nbase.yaml\nnet.yaml\n{}", config_map("x"));
-    assert_eq!(ran.stdout, wanted, "{}", ran.stderr);
-    assert!(ran.stderr.contains("No space left on device"), "{}", ran.stderr);
+    Some(ran)
 }
 
 #[test]
@@ -123,18 +134,7 @@ fn a_full_disk_leaves_outputs_as_they_were() {
     let script = "mount -t tmpfs -o size=64k none small || exit 77; mkdir small/split; echo old >small/all.yaml; \
                   \"$0\" build overlays/lab --output small/all.yaml; echo \"exit $?\"; \
                   \"$0\" build overlays/lab --split small/split; echo \"exit $?\"; ls -A small small/split; cat small/all.yaml";
-    let ran = Command::new("unshare")
-        .args(["--user", "--map-root-user", "--mount", "sh", "-c", script, env!("CARGO_BIN_EXE_overlay")])
-        .current_dir(project.path(""))
-        .output();
-    let ran = match ran {
-        Ok(ran) => Ran::of(ran),
-        Err(error) => return skip("a full disk", &format!("unshare cannot be run: {error}")),
-    };
-    if ran.exit != Some(0) || !ran.stdout.contains("exit ") {
-        let why = format!("a small file system cannot be mounted: {}", ran.stderr.trim());
-        return skip("a full disk", &why);
-    }
+    let Some(ran) = on_a_small_disk(&project, script) else { return };
     assert_eq!(ran.stdout, "exit 2\nexit 2\nsmall:\nall.yaml\nsplit\n\nsmall/split:\nold\n", "{}", ran.stderr);
     assert_eq!(ran.stderr.matches("No space left on device").count(), 2, "{}", ran.stderr);
 }
