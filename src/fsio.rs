@@ -63,7 +63,7 @@ const MAX_JOURNAL: u64 = 4 * 1024 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum FsError {
     /// Nothing is there.
-    #[error("{path}: no such file")]
+    #[error("{path}: no such file or folder")]
     Missing {
         /// Where nothing is.
         path: String,
@@ -238,6 +238,8 @@ pub struct Search {
     pub found: Vec<PathBuf>,
     /// The folders that were passed over because a file [`IGNORE`] names them, sorted.
     pub passed_over: Vec<PathBuf>,
+    /// Each file [`IGNORE`] with a line of it that names no folder, sorted.
+    pub astray: Vec<(PathBuf, String)>,
 }
 
 /// Like [`find`], and says what was passed over.
@@ -250,7 +252,15 @@ pub fn search(top: &Path, file_name: &str) -> Result<Search, FsError> {
             search.passed_over.push(folder);
             continue;
         }
-        ignored.extend(ignored_in(&folder)?);
+        for line in ignored_in(&folder)? {
+            // By components, so that `./a//b/` is a/b.
+            let named = folder.join(Path::new(&line).components().collect::<PathBuf>());
+            if is_folder(&named).is_ok_and(|is_folder| is_folder) {
+                ignored.insert(named);
+            } else {
+                search.astray.push((folder.join(IGNORE), line));
+            }
+        }
         let entries = fs::read_dir(&folder).map_err(|e| FsError::io("list", &folder, e))?;
         for entry in entries {
             let entry = entry.map_err(|e| FsError::io("list", &folder, e))?;
@@ -267,19 +277,19 @@ pub fn search(top: &Path, file_name: &str) -> Result<Search, FsError> {
     }
     search.found.sort_unstable();
     search.passed_over.sort_unstable();
+    search.astray.sort_unstable();
     Ok(search)
 }
 
-/// The folders that a folder's file [`IGNORE`] names: one on each line, relative to that folder; `#` begins a comment.
-fn ignored_in(folder: &Path) -> Result<Vec<PathBuf>, FsError> {
+/// The lines of a folder's file [`IGNORE`] that name folders, relative to that folder; `#` begins a comment.
+fn ignored_in(folder: &Path) -> Result<Vec<String>, FsError> {
     let bytes = match read(&folder.join(IGNORE), MAX_IGNORE) {
         Err(FsError::Missing { .. }) => return Ok(Vec::new()),
         read => read?,
     };
     let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    // By components, so that `./a//b/` is a/b.
-    Ok(lines.map(|line| folder.join(Path::new(line).components().collect::<PathBuf>())).collect())
+    Ok(lines.map(str::to_owned).collect())
 }
 
 /// The sizes of the files at or below `top`, in bytes, together. For what another program is writing there meanwhile:

@@ -60,7 +60,7 @@ impl Subject {
             let message = format!("{} is a base, and an overlay was asked for", folder.name);
             let place = Place::new(&base.source, base.name.span.clone());
             let help = "Make a folder with an overlay.yaml that names this one under `bases`.";
-            findings.add(Diagnostic::new(Code::Syntax, message).at(place, "this base").help(help));
+            findings.add(Diagnostic::new(Code::FileUnreadable, message).at(place, "this base").help(help));
             return None;
         }
         Some(Subject::of(root, folder, layer, findings))

@@ -113,7 +113,7 @@ pub struct File {
 /// The patches and resources that make the copy of what is there. `None` and findings where there are none.
 pub fn adopt(adoption: Adoption<'_>, findings: &mut Findings) -> Option<Adopted> {
     let before = manifest::read(adoption.before, findings)?;
-    let after = manifest::read(adoption.file, findings)?;
+    let after = manifest::read_resources(adoption.file, findings)?;
     let lists = |entries: &[Entry]| entries.iter().any(|entry| manifest::is_list(&entry.identity));
     // Where both are Lists they stay Lists; `kubectl get` puts into a List what was none.
     let opens = lists(&after) && !lists(&before);

@@ -459,7 +459,11 @@ impl Builder<'_> {
             }
             Some(_) => finding.help("Correct the target; it names documents as the base names them."),
             None => finding
-                .note(format!("There are {}.", listed(names)))
+                .note(match names.iter().filter(|name| !name.is_empty()).cloned().collect::<Vec<_>>().as_slice() {
+                    [] => "There is no document that has a kind or a name.".to_owned(),
+                    [only] => format!("There is {only}."),
+                    names => format!("There are {}.", listed(names)),
+                })
                 .help("Correct the target; it names documents as the base names them."),
         }
     }

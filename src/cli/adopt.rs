@@ -30,6 +30,7 @@ use crate::verify::{against, live};
 #[derive(Args, Debug)]
 #[command(
     group = ArgGroup::new("where").required(true).args(["to", "into"]),
+    override_usage = "overlay adopt [OPTIONS] --base <BASE> --to <DIR> <FILE>\n       overlay adopt [OPTIONS] --into <DIR> <FILE>",
     after_help = "\
 Examples:
   overlay adopt old.yaml --base base/net --to overlays/lab
@@ -43,10 +44,10 @@ pub struct AdoptArgs {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The folder of the base, or of the overlay, that the copy was made of
-    #[arg(long, value_name = "BASE", required_unless_present = "into", conflicts_with = "into")]
+    #[arg(long, value_name = "BASE", conflicts_with = "into")]
     pub base: Option<PathBuf>,
     /// The folder of the new overlay; it must not be there yet
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", requires = "base")]
     pub to: Option<PathBuf>,
     /// The folder of an overlay to add patches to
     #[arg(long, value_name = "DIR")]

@@ -70,10 +70,11 @@ pub enum BuildFormat {
 pub fn run(args: &BuildArgs, context: &mut Context) -> Result<End, Failure> {
     let current = context.current()?;
     if let Some(into) = &args.split {
-        let folders = if args.all { fsio::find(&current, FILE_NAME)? } else { vec![args.overlay.clone()] };
-        if folders.is_empty() {
-            return Err(Failure::Usage("there is no overlay below the current folder"));
-        }
+        let folders = if args.all {
+            context.folders(FILE_NAME, "there is no overlay below the current folder")?
+        } else {
+            vec![args.overlay.clone()]
+        };
         let over = args.over.read(context)?;
         let annotated = args.annotate.then(|| context.today());
         return split::run(&split::Job { folders, apart: args.all, into, over: &over, annotated }, context);

@@ -171,7 +171,8 @@ fn between(before: &Path, after: &Path, format: DiffFormat, context: &mut Contex
     let before = side(before, context, &mut findings)?;
     let after = side(after, context, &mut findings)?;
     let read = before.zip(after).and_then(|(before, after)| {
-        let entries = (manifest::read(&before, &mut findings), manifest::read(&after, &mut findings));
+        let entries =
+            (manifest::read_resources(&before, &mut findings), manifest::read_resources(&after, &mut findings));
         let (old, new) = entries.0.zip(entries.1)?;
         Some((before, manifest::flatten(old), after, manifest::flatten(new)))
     });

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::diag::secret::masked;
 use crate::diag::visible::visible;
-use crate::diag::{Diagnostic, Severity};
-use crate::fsio::FsError;
+use crate::diag::{Diagnostic, Severity, nearest};
+use crate::fsio::{self, Entry, FsError};
 use crate::pinning::ChoiceError;
 use crate::resource::reference::ReferenceError;
 use crate::source::http::HttpError;
@@ -69,6 +70,14 @@ pub enum Failure {
     /// The arguments do not go together, for a reason that their parser does not know.
     #[error("{0}")]
     Usage(&'static str),
+    /// The same, where there is something to write instead.
+    #[error("{message}")]
+    Advice {
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        help: String,
+    },
     /// The overlay has no such patch.
     #[error("there is no patch `{name}`{}; there is {}", near.as_ref().map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default(), names.join(", "))]
     NoSuchPatch {
@@ -182,10 +191,15 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// What to do about it.
-    fn help(&self) -> Cow<'_, str> {
-        Cow::Borrowed(match self {
-            Failure::Disk(FsError::Missing { .. }) => "Check the name, and the folder that you are in.",
+    /// What to do about it, where the message does not say that itself.
+    fn help(&self) -> Option<Cow<'_, str>> {
+        Some(Cow::Borrowed(match self {
+            Failure::Usage(_) => return None,
+            Failure::Disk(FsError::Missing { path }) => match near(Path::new(path)) {
+                Some(near) => return Some(format!("Did you mean {}?", visible(&near)).into()),
+                None => "Check the name, and the folder that you are in.",
+            },
+            Failure::Advice { help, .. } => return Some(visible(help)),
             Failure::Disk(FsError::NotRegular { .. }) => "Name a regular file.",
             Failure::Disk(FsError::TooLarge { .. }) => "A manifest is smaller than this; is it the right file?",
             Failure::Disk(FsError::Io { .. }) => "Check the permissions of the file and of the folders above it.",
@@ -202,10 +216,9 @@ impl Failure {
             Failure::Stranger { .. } => "Move it away, or split into another folder.",
             Failure::OverSource { .. } => "Write the result to a file of its own, outside the folders of bases.",
             Failure::Unexplained => "This is a mistake in overlay. Please report it with the base and the patches.",
-            Failure::Usage(_) => "See what `--help` says.",
             Failure::Network(_) => "Check the file of certificates and the proxy that the environment names.",
             Failure::NoReference { near: Some(near), .. } | Failure::NoImage { near: Some(near), .. } => {
-                return format!("Did you mean `{}`?", visible(near)).into();
+                return Some(format!("Did you mean `{}`?", visible(near)).into());
             }
             Failure::NoReference { .. } => "An image is `[REGISTRY/]REPOSITORY[:TAG]`, as in `ghcr.io/team/app:v1`.",
             Failure::NoImage { .. } => "Check the repository and the tag; letter case counts.",
@@ -214,11 +227,11 @@ impl Failure {
             Failure::Choice(ChoiceError::NoSuch { .. }) => "Name one of these images, or a line that has one.",
             Failure::Choice(ChoiceError::Ambiguous { .. }) => "Say which one with --line.",
             Failure::Choice(ChoiceError::NoTag { repository, .. }) => {
-                return format!("Name the tag: `overlay image {}:TAG --pin PATCH`.", visible(repository)).into();
+                return Some(format!("Name the tag: `overlay image {}:TAG --pin PATCH`.", visible(repository)).into());
             }
             Failure::Output(_) => "Check that its disk has room and that it is open.",
             Failure::Input(_) => "Check what writes to it.",
-        })
+        }))
     }
 
     /// What else is to be known of it.
@@ -245,9 +258,27 @@ impl Failure {
         for note in self.notes() {
             told.push_str(&format!("  = note: {}\n", visible(note)));
         }
-        told.push_str(&format!("  = help: {}\n", self.help()));
+        if let Some(help) = self.help() {
+            told.push_str(&format!("  = help: {help}\n"));
+        }
         masked(&told).into_owned()
     }
+}
+
+/// What is probably meant by a path of the command line that leads nowhere: the same, with the name that is near where
+/// it first goes astray. Where what would come behind that name is not there either, it ends with it.
+fn near(path: &Path) -> Option<String> {
+    let is_there = |path: &Path| fsio::entry(path).is_ok_and(|entry| entry != Entry::Missing);
+    let missing = path.ancestors().take_while(|at| !at.as_os_str().is_empty() && !is_there(at)).last()?;
+    let folder = missing.parent()?;
+    let listed = fsio::names(if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    let wanted = missing.file_name()?.to_string_lossy();
+    // Nobody means a hidden one who writes no dot.
+    let candidates = listed.iter().filter(|name| !name.starts_with('.') || wanted.starts_with('.'));
+    let near = folder.join(nearest(&wanted, candidates.map(String::as_str))?);
+    let behind = path.strip_prefix(missing).ok().filter(|rest| !rest.as_os_str().is_empty());
+    let whole = behind.map(|rest| near.join(rest)).filter(|whole| is_there(whole));
+    Some(whole.unwrap_or(near).to_string_lossy().into_owned())
 }
 
 #[cfg(test)]
@@ -279,10 +310,10 @@ mod tests {
 
     #[test]
     fn a_failure_says_what_to_do() {
-        let missing = Failure::from(FsError::Missing { path: "over\u{1b}lays/x".into() });
+        let missing = Failure::from(FsError::Missing { path: "no\u{1b}where/x".into() });
         assert_eq!(
             missing.told(),
-            "error: over\\x1Blays/x: no such file\n  = help: Check the name, and the folder that you are in.\n"
+            "error: no\\x1Bwhere/x: no such file or folder\n  = help: Check the name, and the folder that you are in.\n"
         );
         let refused = io::Error::from_raw_os_error(13);
         let refused = FsError::Io { action: "read", path: "overlays/x".into(), source: refused };

@@ -43,10 +43,15 @@ pub enum ExplainFormat {
 pub fn run(args: &ExplainArgs, context: &mut Context) -> Result<End, Failure> {
     let current = context.current()?;
     let root = Root::find(&args.overlay, context.root.as_deref(), &current)?;
-    let mut overlay = verify::verify(root, &args.overlay, &Over::default(), context.today()).report;
+    let verified = verify::verify(root, &args.overlay, &Over::default(), context.today());
+    let is_open = verified.subject.is_some();
+    let mut overlay = verified.report;
     let findings = std::mem::take(&mut overlay.findings);
     let wrong: Vec<_> = findings.into_iter().filter(crate::diag::Diagnostic::is_error).collect();
     context.terminal.findings(&wrong);
+    if !is_open {
+        return Ok(End::of(&wrong, false));
+    }
     if let Some(name) = &args.patch {
         let names: Vec<String> = overlay.patches.iter().map(|p| p.name.clone()).collect();
         overlay.patches.retain(|p| p.name == *name);

@@ -17,9 +17,11 @@ use crate::fetch;
 use crate::fsio::{self, Entry, Write};
 use crate::layer::address::Address;
 use crate::layer::base::{self, Base};
+use crate::layer::lock;
 use crate::layer::overlay;
+use crate::layer::plan::Plan;
 use crate::layer::root::{Located, Root, relative};
-
+use crate::layer::shelf::Shelf;
 use crate::layer::vendor::{self, Accept, Fetched, Step};
 use crate::schema::Schema;
 use crate::subject::Subject;
@@ -104,6 +106,10 @@ pub fn run(args: &InitArgs, context: &mut Context) -> Result<End, Failure> {
         placeless.extend(findings.into_vec().into_iter().map(|finding| Diagnostic { place: None, ..finding }));
         return Ok(context.stop(placeless));
     };
+    check_patch(args, &wanted, &steps, context, &mut findings)?;
+    if findings.has_errors() {
+        return Ok(context.stop(findings));
+    }
     steps.push(overlay_step(&wanted));
     let mut writes: Vec<Write<'_>> = steps
         .iter()
@@ -123,9 +129,17 @@ pub fn run(args: &InitArgs, context: &mut Context) -> Result<End, Failure> {
 fn wanted(args: &InitArgs, context: &mut Context, findings: &mut Findings) -> Result<Option<Wanted>, Failure> {
     let current = context.current()?;
     let root = Root::find(Path::new("."), context.root.as_deref(), &current)?;
+    if args.source.is_none()
+        && args.base.is_none()
+        && let Some(source) = args.name.as_ref().filter(|name| is_source(name, &current))
+    {
+        return Err(Failure::Advice {
+            message: format!("`{source}` is a manifest, and NAME comes before it"),
+            help: format!("Write `overlay init {} {source}`.", name_of(source)),
+        });
+    }
     let name = answer(args.name.as_deref(), "Name of the base and the overlay, such as multus", context)?;
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if name.starts_with(['.', '-']) || !name.chars().all(is_plain) {
+    if !new::is_plain(&name) {
         return Err(Failure::Usage("the name has letters, digits, `-`, `_` and `.`, as in `multus`"));
     }
     let folder = |given: &Option<PathBuf>, kind: &str| given.clone().unwrap_or_else(|| Path::new(kind).join(&name));
@@ -147,6 +161,20 @@ fn wanted(args: &InitArgs, context: &mut Context, findings: &mut Findings) -> Re
         (false, source) => Some(answer(source.as_deref(), "Address or file of the manifest", context)?),
     };
     Ok(Some(Wanted { root, name, base, overlay, source }))
+}
+
+/// Whether what stands where NAME belongs is meant for SOURCE.
+fn is_source(word: &str, current: &Path) -> bool {
+    let is_file = fsio::entry(&current.join(word)).is_ok_and(|entry| entry == Entry::File);
+    let is_manifest = [".yaml", ".yml", ".json"].iter().any(|end| word.ends_with(end));
+    is_file || is_manifest || word.contains("://")
+}
+
+/// A name for a base of that manifest.
+fn name_of(source: &str) -> &str {
+    let file = source.rsplit('/').next().unwrap_or(source);
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    if new::is_plain(stem) { stem } else { "NAME" }
 }
 
 /// What the command line says, or the person at the terminal.
@@ -250,6 +278,34 @@ fn overlay_step(wanted: &Wanted) -> Step {
     let text = adopt::overlay_file(name, &format!("What we change of {name}"), &on, &Adopted::default());
     let text = schema_line(root, &file.path, Schema::Overlay) + &text;
     Step { file, bytes: Some(text.into_bytes()), note: "an overlay without patches yet".into() }
+}
+
+/// Refuses a first patch that cannot be made, before anything is written.
+fn check_patch(
+    args: &InitArgs,
+    wanted: &Wanted,
+    steps: &[Step],
+    context: &Context,
+    findings: &mut Findings,
+) -> Result<(), Failure> {
+    let Some(name) = &args.patch else { return Ok(()) };
+    let text = if wanted.source.is_some() {
+        let vendored = steps.iter().filter(|step| {
+            let name = step.file.path.file_name();
+            name != Some(base::FILE_NAME.as_ref()) && name != Some(lock::FILE_NAME.as_ref())
+        });
+        let texts = vendored.filter_map(|step| std::str::from_utf8(step.bytes.as_deref()?).ok());
+        texts.collect::<Vec<_>>().join("\n---\n")
+    } else {
+        let layer = overlay::load(&wanted.root, &Shelf::default(), &wanted.base, findings);
+        let plan = layer.map(|layer| Plan::new(&wanted.root, &layer, findings));
+        match plan.filter(|_| !findings.has_errors()) {
+            Some(plan) => plan.upstream().0,
+            None => return Ok(()),
+        }
+    };
+    let documents = Source::new(wanted.base.name.clone(), text);
+    new::check(name, args.target.as_deref(), &documents, context)
 }
 
 /// How many documents a question lists.

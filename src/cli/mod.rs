@@ -40,6 +40,7 @@ use crate::diag::secret::masked;
 use crate::diag::visible::visible;
 use crate::diag::{Diagnostic, STANDARD_INPUT, Source};
 use crate::fsio::{self, FsError};
+use crate::layer::overlay;
 use end::{End, Failure};
 use terminal::{ColorWhen, Terminal};
 
@@ -148,15 +149,30 @@ impl Context {
     }
 
     /// The folders at or below the current one that hold a file of that name, for a command that was given none; there
-    /// must be one. What is passed over is told.
-    pub fn folders(&mut self, file_name: &str, none: &'static str) -> Result<Vec<PathBuf>, Failure> {
+    /// must be one. What is passed over is told, and what should be and is not there.
+    pub fn folders(&mut self, file_name: &str, none: &str) -> Result<Vec<PathBuf>, Failure> {
         let current = self.current()?;
         let search = fsio::search(&current, file_name)?;
+        let shown = |path: &Path| {
+            let path = path.strip_prefix(&current).unwrap_or(path).to_string_lossy();
+            visible(&path).into_owned()
+        };
         for folder in &search.passed_over {
-            let shown = folder.strip_prefix(&current).unwrap_or(folder).to_string_lossy();
-            self.terminal.aside(&format!("passed over {}, which {} names\n", visible(&shown), fsio::IGNORE));
+            self.terminal.aside(&format!("passed over {}, which {} names\n", shown(folder), fsio::IGNORE));
         }
-        if search.found.is_empty() { Err(Failure::Usage(none)) } else { Ok(search.found) }
+        for (file, line) in &search.astray {
+            let told = format!("note: {} names `{}`, and there is no such folder\n", shown(file), visible(line));
+            self.terminal.aside(&told);
+        }
+        if !search.found.is_empty() {
+            return Ok(search.found);
+        }
+        let help = if overlay::is_kustomization(&current) {
+            overlay::FROM_KUSTOMIZE
+        } else {
+            "`overlay init NAME SOURCE` makes a base and an overlay on it."
+        };
+        Err(Failure::Advice { message: none.to_owned(), help: help.to_owned() })
     }
 
     /// Tells findings, and how a run ends that stops at them.

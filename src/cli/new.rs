@@ -1,6 +1,7 @@
 //! `overlay new patch`: a document opened in an editor, and a patch out of what the person changed there.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -205,12 +206,43 @@ fn one_document(document: &Document, edited: &Arc<Source>, findings: &mut Findin
     }
 }
 
+/// Whether a name can be that of a file of ours.
+pub(super) fn is_plain(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !name.is_empty() && !name.starts_with(['.', '-']) && name.chars().all(is_plain)
+}
+
+/// Refuses what [`patch`] would fail at, before there is an overlay: a name that cannot be a file's, a target that is not
+/// the one document it must be, and that there is no editor.
+pub(super) fn check(
+    name: &str,
+    target: Option<&str>,
+    documents: &Arc<Source>,
+    context: &Context,
+) -> Result<(), Failure> {
+    plain_name(name)?;
+    let entries = manifest::read(documents, &mut Findings::new()).unwrap_or_default();
+    choose(Arc::clone(documents), &entries, target)?;
+    editor(context).map(drop)
+}
+
+fn plain_name(name: &str) -> Result<(), Failure> {
+    if is_plain(name) {
+        return Ok(());
+    }
+    Err(Failure::Usage("a patch's name has letters, digits, `-`, `_` and `.`, as in `log-level`"))
+}
+
+fn editor(context: &Context) -> Result<OsString, Failure> {
+    editor::program(context).ok_or_else(|| Failure::Advice {
+        message: "there is no editor to change the document in".to_owned(),
+        help: "Set $EDITOR, or hand the edited document over: `overlay new patch … --edited FILE`.".to_owned(),
+    })
+}
+
 /// Refuses a name that cannot be a file's, or is taken.
 fn free_name(subject: &Subject, name: &str) -> Result<(), Failure> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if name.is_empty() || name.starts_with(['.', '-']) || !name.chars().all(is_plain) {
-        return Err(Failure::Usage("a patch's name has letters, digits, `-`, `_` and `.`, as in `log-level`"));
-    }
+    plain_name(name)?;
     let file = subject.folder.path.join(PATCHES).join(format!("{name}.yaml"));
     let is_taken = subject.plan.patches.iter().any(|scoped| scoped.patch.name.value == name);
     if is_taken || fsio::entry(&file)? != Disk::Missing {
@@ -293,9 +325,7 @@ fn edited(
     if let Some(file) = &args.edited {
         return Ok(context.input(file)?.map(|source| Edited { source, scratch: None }));
     }
-    let program = editor::program(context).ok_or(Failure::Usage(
-        "there is no editor: set $EDITOR, or hand the edited document over with --edited FILE",
-    ))?;
+    let program = editor(context)?;
     let scratch = Scratch::new(&format!("{}.yaml", args.name), document.text().as_bytes())?;
     let text = editor::edit(&program, scratch.path(), &context.current()?)
         .and_then(|()| Ok(fsio::read(scratch.path(), fsio::MAX_FILE)?))?;

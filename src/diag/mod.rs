@@ -157,10 +157,10 @@ impl Diagnostic {
         self
     }
 
-    /// The same for a resource.
+    /// The same for a resource; a document may have neither kind nor name, and then there is nothing to say.
     #[must_use]
     pub fn resource(mut self, name: impl Into<String>) -> Diagnostic {
-        self.resource = Some(name.into());
+        self.resource = Some(name.into()).filter(|name| !name.is_empty());
         self
     }
 

@@ -69,14 +69,24 @@ pub fn shortened(text: &str, limit: usize) -> String {
 const CONTEXT: usize = 16;
 
 /// Two texts that differ, as [`visible`] gives them. Where one is longer than `limit` characters, what they share at
-/// their ends is left out, and the rest is shortened.
+/// their ends is left out, and the rest is shortened; where both stand between quotes, they keep them.
 pub fn shortened_pair(before: &str, after: &str, limit: usize) -> (String, String) {
     if before.chars().nth(limit).is_none() && after.chars().nth(limit).is_none() {
         return (visible(before).into_owned(), visible(after).into_owned());
     }
     let head = shared_head(before, after);
     let tail = shared_tail(&before[head..], &after[head..]);
-    (round(before, head, tail, limit), round(after, head, tail, limit))
+    let both_are_quoted = is_quoted(before) && is_quoted(after);
+    let cut = |text| {
+        let cut = round(text, head, tail, limit);
+        let quote = |lacks: bool| if both_are_quoted && lacks { "\"" } else { "" };
+        format!("{}{cut}{}", quote(!cut.starts_with('"')), quote(!cut.ends_with('"')))
+    };
+    (cut(before), cut(after))
+}
+
+fn is_quoted(text: &str) -> bool {
+    text.len() > 1 && text.starts_with('"') && text.ends_with('"')
 }
 
 /// The bytes that two texts share at their beginning, in whole characters.
@@ -129,6 +139,9 @@ mod tests {
         assert_eq!(shortened("0123456789", 7), "012…789");
         assert_eq!(shortened("ääääääääää", 5), "ää…ää");
         assert_eq!(shortened("abcdef", 0), "…");
+        let (long, longer) = (format!("\"{}\"", "a".repeat(40)), format!("\"{}b\"", "a".repeat(40)));
+        let (before, after) = shortened_pair(&long, &longer, 30);
+        assert_eq!((before, after), (format!("\"…{}\"", "a".repeat(16)), format!("\"…{}b\"", "a".repeat(16))));
         assert_eq!(shortened("\u{1b}23456", 3), "\\x1B…6");
     }
 }

@@ -50,6 +50,23 @@ pub fn read(source: &Arc<Source>, findings: &mut Findings) -> Option<Vec<Entry>>
     read.into_iter().collect()
 }
 
+/// Like [`read`], of a file that someone handed over for a manifest: where no document says of what kind it is, the
+/// file is something else, and held against a manifest it would only look like one that lacks everything.
+pub fn read_resources(source: &Arc<Source>, findings: &mut Findings) -> Option<Vec<Entry>> {
+    let entries = read(source, findings)?;
+    let Some(first) = entries.first().filter(|_| entries.iter().all(|entry| entry.identity.kind.is_empty())) else {
+        return Some(entries);
+    };
+    let start = source.text.get(first.range.clone()).and_then(|text| stream::split(text).first()?.marker.clone());
+    let at = first.range.start + start.filter(|marker| marker.start == 0).map_or(0, |marker| marker.end);
+    let rest = source.text.get(at..).unwrap_or_default();
+    let at = at + (rest.len() - rest.trim_start().len());
+    let message = format!("{} is no manifest: no document in it has a `kind`", source.name);
+    let finding = Diagnostic::new(Code::Syntax, message).at(Place::new(source, at..at), "it begins here");
+    findings.add(finding.help("Name a file of Kubernetes resources, or the folder of a base or an overlay."));
+    None
+}
+
 /// Whether a document is a List, whose items stand for documents (Kubernetes: `v1/List` and the typed lists).
 pub fn is_list(identity: &Identity) -> bool {
     identity.kind.ends_with("List") && identity.name.is_empty()

@@ -17,6 +17,9 @@ use crate::fsio::{self, Entry, FsError};
 use crate::yaml::edit::{EditError, edit};
 use crate::yaml::load::load_text;
 
+/// The names that the file of a kustomization can have.
+const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
 /// The name of the file in an overlay's folder.
 pub const FILE_NAME: &str = "overlay.yaml";
 
@@ -506,11 +509,37 @@ fn below(folder: &Located) -> Option<String> {
     Some(Path::new(&folder.name).join(below).to_string_lossy().trim_start_matches("./").to_owned())
 }
 
+/// What to do about a folder that is one of kustomize.
+pub const FROM_KUSTOMIZE: &str =
+    "It is a kustomization: docs/from-kustomize.md says how to make an overlay that gives the same objects.";
+
+/// Whether a folder is a kustomization.
+pub fn is_kustomization(folder: &Path) -> bool {
+    KUSTOMIZATIONS.iter().any(|name| fsio::entry(&folder.join(name)).is_ok_and(|entry| entry != Entry::Missing))
+}
+
+/// What is wrong with a file where the folder of a base or of an overlay belongs.
+fn file_for_a_folder(file: &Located) -> Diagnostic {
+    let folder = |at: &str| at.rsplit_once('/').map_or(".".to_owned(), |(parent, _)| parent.to_owned());
+    let (message, named) = if names_a_layer(&file.path) {
+        (format!("{} is a file, and the folder that it lies in belongs here", file.name), Some(folder(&file.name)))
+    } else {
+        let above =
+            file.path.ancestors().skip(1).zip(std::iter::successors(Some(folder(&file.name)), |at| Some(folder(at))));
+        let mut inside = above.take_while(|(_, name)| name != ".").filter(|(path, _)| is_layer(path));
+        let message = format!("{} is a file, and the folder of a base or an overlay belongs here", file.name);
+        (message, inside.next().map(|(_, name)| name))
+    };
+    let finding = Diagnostic::new(Code::FileUnreadable, message);
+    match named {
+        Some(named) => finding.help(format!("Name the folder: `{named}`.")),
+        None => finding,
+    }
+}
+
 fn no_layer(folder: &Located, has_base: bool, named_at: Option<Place>) -> Diagnostic {
-    let finding = if names_a_layer(&folder.path) {
-        let parent = folder.name.rsplit_once('/').map_or(".", |(parent, _)| parent);
-        let message = format!("{} is a file, and the folder that it lies in belongs here", folder.name);
-        Diagnostic::new(Code::FileUnreadable, message).help(format!("Name the folder: `{parent}`."))
+    let finding = if fsio::entry(&folder.path).is_ok_and(|entry| entry == Entry::File) {
+        file_for_a_folder(folder)
     } else if has_base {
         let message = format!("{} has both a base.yaml and an overlay.yaml", folder.name);
         Diagnostic::new(Code::Syntax, message).help("Give each a folder of its own.")
@@ -519,6 +548,7 @@ fn no_layer(folder: &Located, has_base: bool, named_at: Option<Place>) -> Diagno
         let finding = Diagnostic::new(Code::FileUnreadable, message).note("It has no base.yaml and no overlay.yaml.");
         let finding = finding.absent(folder.name.clone());
         match below(folder) {
+            _ if is_kustomization(&folder.path) => finding.help(FROM_KUSTOMIZE),
             Some(below) => finding.help(format!("Name the folder of one, such as {below}.")),
             None => finding,
         }
@@ -578,9 +608,9 @@ mod tests {
         assert_eq!(
             mistakes("bases:\n  - ../../base/c\n  - ../../../b\npatches:\n  - patches/p.yml\n  - /p.yaml\n"),
             [
-                "5:5 file-unreadable: base/c: no such file",
+                "5:5 file-unreadable: base/c: no such file or folder",
                 "6:5 path-outside-root: the path \"../../../b\" leads outside the root",
-                "8:5 file-unreadable: overlays/x/patches/p.yml: no such file",
+                "8:5 file-unreadable: overlays/x/patches/p.yml: no such file or folder",
                 "9:5 path-outside-root: the path \"/p.yaml\" is absolute, and so outside the root",
             ]
         );

@@ -63,7 +63,7 @@ pub enum PathError {
         why: &'static str,
     },
     /// Nothing is there.
-    #[error("{at}: no such file")]
+    #[error("{at}: no such file or folder")]
     Missing {
         /// The first component that is missing, as it is shown.
         at: String,
@@ -485,10 +485,10 @@ mod tests {
             (finding.message, finding.help)
         };
         let (message, hints) = help("../../base/Multus/base.yaml");
-        assert_eq!(message, "base/Multus: no such file");
+        assert_eq!(message, "base/Multus: no such file or folder");
         assert_eq!(hints, ["Did you mean base/multus?"]);
         assert_eq!(help("../../base/mutlus").1, ["Did you mean base/multus?"]);
-        assert_eq!(help("../../base/multus/base.yaml/x").0, "base/multus/base.yaml/x: no such file");
+        assert_eq!(help("../../base/multus/base.yaml/x").0, "base/multus/base.yaml/x: no such file or folder");
         assert!(help("../../base/entirely-different").1.is_empty());
     }
 

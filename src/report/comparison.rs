@@ -9,7 +9,7 @@ use similar::{ChangeTag, TextDiff};
 use super::json::pretty;
 use super::paint::Paint;
 use super::text::counted;
-use super::value::shown_pair;
+use super::value::{resource_name, shown_pair};
 use super::{ChangeKind, Departure};
 use crate::diag::render::Dress;
 use crate::diag::visible::{shortened, visible};
@@ -98,7 +98,7 @@ pub fn comparison_text(comparison: &Comparison, dress: Dress) -> String {
             ChangeKind::Remove => (paint.gone("-"), "is left out"),
             _ => (paint.good("+"), "is added"),
         };
-        out.push_str(&format!("{mark} {} {says}\n", paint.name(&visible(&document.resource))));
+        out.push_str(&format!("{mark} {} {says}\n", paint.name(&resource_name(&document.resource))));
     }
     out.push_str(&format!("\n{}\n", summary(&differing, &whole)));
     out
@@ -132,7 +132,7 @@ fn push_document(out: &mut String, document: &DocumentComparison, paint: Paint) 
         let Some(first) = group.first().map(|first| &first.departure) else { continue };
         let now = document.now.as_ref().map_or(String::new(), |now| format!(", now {}", visible(now)));
         let within = first.within.as_ref().map_or(String::new(), |within| format!(", in {}", visible(within)));
-        out.push_str(&format!("\n{}{now}{within}\n", paint.name(&visible(&document.resource))));
+        out.push_str(&format!("\n{}{now}{within}\n", paint.name(&resource_name(&document.resource))));
         for difference in group {
             push_departure(out, &difference.departure, paint);
         }

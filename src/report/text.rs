@@ -2,7 +2,7 @@
 //! no patch claims, and what is wrong.
 
 use super::paint::Paint;
-use super::value::{shown, shown_pair};
+use super::value::{resource_name, shown, shown_pair};
 use super::{
     Against, BaseReport, BaseState, ChangeKind, Departure, Documents, OverlayReport, PatchReport, Rendered,
     RenderedState, Report,
@@ -90,7 +90,10 @@ fn push_against(out: &mut String, overlay: &OverlayReport, against: &Against, pa
         let count = counted(against.others, "document", "documents");
         out.push_str(&format!("  others    {count} that neither base nor overlay has\n"));
     }
-    out.push_str(&format!("\n  {}\n\n", paint.good(&format!("Explained by a patch, in {file}"))));
+    out.push('\n');
+    if overlay.patches.iter().any(|patch| !patch.departures.is_empty()) {
+        out.push_str(&format!("  {}\n\n", paint.good(&format!("Explained by a patch, in {file}"))));
+    }
     for patch in overlay.patches.iter().filter(|patch| !patch.departures.is_empty()) {
         push_patch(out, patch, false, paint);
     }
@@ -120,7 +123,7 @@ fn push_places_and_documents(out: &mut String, departures: &[Departure], paint: 
             ChangeKind::Remove => (paint.gone("-"), "is left out"),
             _ => (paint.good("+"), "is added"),
         };
-        out.push_str(&format!("    {mark} {} {says}\n", visible(&departure.resource)));
+        out.push_str(&format!("    {mark} {} {says}\n", resource_name(&departure.resource)));
     }
 }
 
@@ -160,7 +163,7 @@ pub(super) fn added(documents: &Documents) -> Vec<String> {
 
 fn push_names(out: &mut String, title: &str, names: &[String]) {
     for (index, name) in names.iter().take(MAX_NAMED).enumerate() {
-        out.push_str(&format!("  {}  {}\n", if index == 0 { title } else { "        " }, visible(name)));
+        out.push_str(&format!("  {}  {}\n", if index == 0 { title } else { "        " }, resource_name(name)));
     }
     if let Some(more) = names.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
         out.push_str(&format!("            and {more} more\n"));
@@ -182,7 +185,7 @@ pub(super) fn push_departures(out: &mut String, departures: &[Departure], paint:
     for group in departures.chunk_by(|a, b| a.resource == b.resource && a.within == b.within) {
         let Some(first) = group.first() else { continue };
         let within = first.within.as_ref().map_or(String::new(), |within| format!(", in {}", visible(within)));
-        out.push_str(&format!("    {}{within}\n", visible(&first.resource)));
+        out.push_str(&format!("    {}{within}\n", resource_name(&first.resource)));
         for departure in group {
             push_departure(out, departure, paint);
         }

@@ -27,7 +27,7 @@ pub fn report(overlay: &Overlay<'_>, file: &Arc<Source>, live: bool, mut finding
     let mut out = head(overlay);
     out.against = Some(Against::new(&file.name));
     let base = reading::base(overlay.plan, &mut findings);
-    let held = manifest::read(file, &mut findings);
+    let held = manifest::read_resources(file, &mut findings);
     if let Some(held) = held.filter(|_| !findings.has_errors()) {
         let mut sides = Sides::new(overlay, &base, file, held);
         let mut prover = Prover { overlay, base: &base, result: &[], findings: &mut findings };
@@ -86,7 +86,7 @@ pub(super) fn held(
     live: bool,
 ) -> Option<HeldFile> {
     let findings = &mut Findings::new();
-    let mut sides = Sides::new(overlay, base, file, manifest::read(file, findings)?);
+    let mut sides = Sides::new(overlay, base, file, manifest::read_resources(file, findings)?);
     let claims = sides.claims(&Prover { overlay, base, result: &[], findings });
     if live {
         sides.settle(&claims);

@@ -205,7 +205,7 @@ fn what_differs_of_two_long_values_is_shown() {
     let long = |end: &str| format!("example.org/agent@sha256:{}{end}", "0".repeat(200));
     let operation = format!("  - {{op: replace, path: /a, was: \"{}\", value: x}}", long("1"));
     let finding = run_on(&json!({"a": long("2")}), &operation).unwrap_err();
-    assert_eq!(finding.notes[..2], ["Expected: `…00000000000000001\"`.", "Actual:   `…00000000000000002\"`."]);
+    assert_eq!(finding.notes[..2], ["Expected: `\"…00000000000000001\"`.", "Actual:   `\"…00000000000000002\"`."]);
 }
 
 #[test]
