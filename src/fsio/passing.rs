@@ -1,0 +1,124 @@
+//! The names that files have in passing, while they are written; and what killed processes left under such names.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use rustix::process::{Pid, test_kill_process};
+
+use super::find::names;
+use super::journal::JOURNAL;
+use super::read::read;
+
+/// How the names of files begin and end that are there in passing.
+const PASSING: (&str, &str) = (".overlay-", ".tmp");
+
+/// After how many seconds a file under a passing name is taken for one that a killed process left, where its name does
+/// not show that its writer is gone.
+const LEFT_BEHIND: i64 = 3600;
+
+pub(super) fn passing() -> tempfile::Builder<'static, 'static> {
+    static PREFIX: OnceLock<String> = OnceLock::new();
+    let prefix = PREFIX.get_or_init(|| format!("{}{}-{}-", PASSING.0, std::process::id(), processes()));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix).suffix(PASSING.1);
+    builder
+}
+
+/// Which processes numbers of processes are of: this machine's since it was started, in this name space. A folder may be
+/// shared with others. Empty where the system does not say.
+fn processes() -> &'static str {
+    static PROCESSES: OnceLock<String> = OnceLock::new();
+    PROCESSES.get_or_init(|| {
+        let boot = read(Path::new("/proc/sys/kernel/random/boot_id"), 64).unwrap_or_default();
+        let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+        let digits = |text: &str| text.chars().filter(char::is_ascii_hexdigit).collect::<String>();
+        // The link says `pid:[NUMBER]`.
+        let (boot, space) =
+            (digits(&String::from_utf8_lossy(&boot)), digits(space.to_string_lossy().trim_start_matches("pid")));
+        if boot.is_empty() || space.is_empty() { String::new() } else { format!("{boot}.{space}") }
+    })
+}
+
+/// Whether a passing name says which process writes under it, and that process is gone. One whose number another process
+/// has by now is not known to be.
+fn has_lost_its_writer(name: &str) -> bool {
+    let mut parts = name.strip_prefix(PASSING.0).unwrap_or_default().splitn(3, '-');
+    let (Some(writer), Some(of)) = (parts.next().and_then(|number| number.parse().ok()), parts.next()) else {
+        return false;
+    };
+    let Some(writer) = Pid::from_raw(writer).filter(|_| !of.is_empty() && of == processes()) else { return false };
+    test_kill_process(writer) == Err(rustix::io::Errno::SRCH)
+}
+
+pub(super) fn is_passing_name(name: &str) -> bool {
+    name.starts_with(PASSING.0) && name.ends_with(PASSING.1)
+}
+
+/// Removes what killed processes left in a folder, where that is certain: files under passing names whose writers are
+/// gone, or that nobody has touched for long, by the file system's own clock, and that no journal still needs.
+pub(super) fn sweep(folder: &Path, now: i64) {
+    let names = names(folder);
+    if names.iter().any(|name| name == JOURNAL) {
+        return;
+    }
+    for name in names.iter().filter(|name| is_passing_name(name)) {
+        let path = folder.join(name);
+        let is_old = |meta: &Metadata| now.saturating_sub(meta.ctime()) > LEFT_BEHIND;
+        let is_left = |meta: Metadata| meta.is_file() && (is_old(&meta) || has_lost_its_writer(name));
+        if fs::symlink_metadata(&path).is_ok_and(is_left) {
+            // Where it cannot be removed it does no harm.
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_after_an_hour_and_not_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let left = folder.path().join(".overlay-abc.tmp");
+        for other in [".overlay-abc", "overlay-x.tmp", "a.yaml"] {
+            fs::write(folder.path().join(other), "").unwrap();
+        }
+        fs::write(&left, "").unwrap();
+        let then = fs::metadata(&left).unwrap().ctime();
+        sweep(folder.path(), then + LEFT_BEHIND);
+        assert!(left.exists());
+        fs::write(folder.path().join(JOURNAL), "").unwrap();
+        sweep(folder.path(), then + LEFT_BEHIND + 1);
+        assert!(left.exists(), "a journal may need it");
+        fs::remove_file(folder.path().join(JOURNAL)).unwrap();
+        sweep(folder.path(), then + LEFT_BEHIND + 1);
+        assert_eq!(names(folder.path()), [".overlay-abc", "a.yaml", "overlay-x.tmp"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_a_process_left_that_is_gone_is_removed_at_once_and_what_another_may_be_writing_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut gone = Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        let name = |process: u32, of: &str| format!(".overlay-{process}-{of}-x.tmp");
+        let (here, own) = (processes(), std::process::id());
+        assert!(!here.is_empty() && !here.contains('-'), "{here}");
+        let mut left = vec![name(own, here), name(gone.id(), "elsewhere"), name(gone.id(), ""), name(0, here)];
+        left.extend([".overlay-abcdef.tmp", ".overlay-1-.tmp"].map(str::to_owned));
+        left.push(format!(".overlay-{}.tmp", gone.id()));
+        left.sort_unstable();
+        for name in left.iter().chain([&name(gone.id(), here)]) {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let now = fs::metadata(folder.path().join(&left[0])).unwrap().ctime();
+        sweep(folder.path(), now);
+        assert_eq!(names(folder.path()), left);
+        let written = passing().tempfile_in(folder.path()).unwrap();
+        let written = written.path().file_name().unwrap().to_str().unwrap();
+        assert!(written.starts_with(&format!(".overlay-{own}-{here}-")) && is_passing_name(written), "{written}");
+    }
+}
