@@ -13,11 +13,13 @@ use std::sync::{Mutex, PoisonError};
 use crate::config::Findings;
 use crate::diag::{Code, Diagnostic, Place};
 use crate::layer::base::{Base, Origin, Published};
+use crate::layer::etag::{EntityTag, SentTag};
 use crate::layer::root::Root;
-use crate::layer::vendor::{self, Fetched, from_root};
+use crate::layer::vendor::{self, Fetched, Held, from_root};
 use crate::source::credentials::Environment;
 use crate::source::git::{self, GitError, Wanted};
-use crate::source::http::{Fault, Http, HttpError, Method, Progress, Request, StatusCode};
+use crate::source::http::{self, Fault, HeaderValue, Http, HttpError, Method, Progress, Request};
+use crate::source::http::{Sender, StatusCode, Unless};
 use crate::source::refs::{self, RefError};
 
 /// How many files are fetched at once.
@@ -41,6 +43,18 @@ pub struct Job<'a> {
     pub base: &'a Base,
     /// The file.
     pub file: &'a Published,
+    /// What is asked for.
+    pub asks: Asks,
+}
+
+/// What is asked for where the base has upstream's bytes already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// The bytes all the same: what is held against them is to be proven.
+    Whole,
+    /// The bytes, unless their server says by their entity tag that those of the base are what it has. What a commit pins
+    /// is asked for whole.
+    News,
 }
 
 /// Who is told how far the file of that number has come, from whatever thread.
@@ -50,8 +64,8 @@ pub type Watch<'a> = &'a (dyn Fn(usize, Progress) + Sync);
 pub const UNWATCHED: Watch<'static> = &|_, _| ();
 
 /// The jobs of all files of a base.
-pub fn jobs<'a>(root: &'a Root, base: &'a Base) -> impl Iterator<Item = Job<'a>> {
-    base.files.iter().map(move |file| Job { root, base, file })
+pub fn jobs<'a>(root: &'a Root, base: &'a Base, asks: Asks) -> impl Iterator<Item = Job<'a>> {
+    base.files.iter().map(move |file| Job { root, base, file, asks })
 }
 
 /// Whether a base's files come over the network.
@@ -94,7 +108,7 @@ pub fn base(
     watch: Watch<'_>,
     findings: &mut Findings,
 ) -> Option<Vec<Fetched>> {
-    let jobs: Vec<Job<'_>> = jobs(root, base).collect();
+    let jobs: Vec<Job<'_>> = jobs(root, base, Asks::Whole).collect();
     let came: Vec<Option<Fetched>> = all(network, &jobs, watch).into_iter().map(|f| findings.keep(f)).collect();
     came.into_iter().collect()
 }
@@ -102,7 +116,7 @@ pub fn base(
 /// Fetches the files of bases again, several at once, and holds them against each base's lock. The findings of each
 /// base tell what upstream no longer has, what it has changed, and whom there was no answer from.
 pub fn hold(network: &Network, bases: &[(&Root, &Base)], watch: Watch<'_>) -> Vec<Findings> {
-    let jobs: Vec<Job<'_>> = bases.iter().flat_map(|(root, base)| jobs(root, base)).collect();
+    let jobs: Vec<Job<'_>> = bases.iter().flat_map(|(root, base)| jobs(root, base, Asks::Whole)).collect();
     let mut came = all(Some(network), &jobs, watch).into_iter();
     let hold_one = |(root, base): &(&Root, &Base)| {
         let mut findings = Findings::new();
@@ -160,7 +174,7 @@ fn unescaped(segment: &str) -> Option<String> {
 }
 
 fn one(network: Option<&Network>, job: &Job<'_>, watch: &dyn Fn(Progress)) -> Result<Fetched, Box<Diagnostic>> {
-    let Job { root, base, file } = *job;
+    let Job { root, base, file, asks } = *job;
     if !is_remote(base) {
         return from_root(root, base, file);
     }
@@ -170,18 +184,48 @@ fn one(network: Option<&Network>, job: &Job<'_>, watch: &dyn Fn(Progress)) -> Re
         let finding = Diagnostic::new(Code::UpstreamUnreachable, format!("{address}: the network is not used here"));
         return Err(Box::new(finding.at(place, "")));
     };
-    let bytes = if let Origin::Git { url, revision } = &base.origin {
+    let came = if let Origin::Git { url, revision } = &base.origin {
         let commit = revision.commit.as_deref().unwrap_or_default();
         let wanted = Wanted { url, commit, path: &file.path.value };
-        git::file(&network.http, &network.environment, wanted).map_err(Trouble::from)
+        let bytes = git::file(&network.http, &network.environment, wanted).map_err(Trouble::from);
+        bytes.map(|bytes| Fetched::new(address, bytes))
     } else {
-        let fetched = network.http.send_watched(&Request::get(&address), &network.environment, watch);
-        fetched.map(|fetched| fetched.body).map_err(Trouble::Http)
+        let held = (asks == Asks::News && has_tags(base)).then(|| vendor::held(root, base, file)).flatten();
+        let unless = held.as_ref().and_then(|held| unless(&held.etag));
+        let request = Request { unless, ..Request::get(&address) };
+        let answer = network.http.send_watched(&request, &network.environment, watch).map_err(Trouble::Http);
+        answer.map(|answer| taken(base, address, answer, held))
     };
-    match bytes {
-        Ok(bytes) => Ok(Fetched { name: address, bytes }),
-        Err(trouble) => Err(Box::new(told(&trouble, network, Some(place)))),
+    came.map_err(|trouble| Box::new(told(&trouble, network, Some(place))))
+}
+
+/// Whether a base's files are asked for by their entity tags: where no commit says which bytes they have.
+fn has_tags(base: &Base) -> bool {
+    matches!(base.origin, Origin::Url | Origin::Release { .. })
+}
+
+fn unless(etag: &SentTag) -> Option<Unless> {
+    let tag = HeaderValue::from_str(etag.tag.as_str()).ok()?;
+    let sender = etag.from.clone().map_or(Sender::Asked, Sender::Redirected);
+    Some(Unless { tag, sender })
+}
+
+/// What an answer brings: its body, or the bytes that it says are held.
+fn taken(base: &Base, name: String, answer: http::Fetched, held: Option<Held>) -> Fetched {
+    match held {
+        Some(Held { bytes, etag }) if answer.unchanged => Fetched { name, bytes, etag: Some(etag) },
+        _ => Fetched { name, etag: sent_tag(&answer).filter(|_| has_tags(base)), bytes: answer.body },
     }
+}
+
+/// The tag of an answer, where its sender may be asked by it again.
+fn sent_tag(answer: &http::Fetched) -> Option<SentTag> {
+    let from = match &answer.sender {
+        Sender::Asked => None,
+        Sender::Redirected(from) => Some(from.clone()),
+        Sender::Mirror => return None,
+    };
+    Some(SentTag { tag: EntityTag::parse(answer.etag()?)?, from })
 }
 
 /// What can go wrong on the way.
@@ -329,7 +373,7 @@ mod tests {
             .collect();
         let project = Project::new(&files);
         let bases: Vec<Base> = (0..40).map(|n| project.base(&format!("b/{n}"))).collect();
-        let jobs: Vec<Job<'_>> = bases.iter().flat_map(|base| jobs(&project.root, base)).collect();
+        let jobs: Vec<Job<'_>> = bases.iter().flat_map(|base| jobs(&project.root, base, Asks::Whole)).collect();
         let came = all(None, &jobs, UNWATCHED);
         let came: Vec<String> = came.into_iter().map(|f| String::from_utf8(f.unwrap().bytes).unwrap()).collect();
         assert_eq!(came, names);

@@ -98,6 +98,31 @@ fn every_file_that_a_reader_takes_fits_its_schema() {
     assert_eq!(seen, ["Base", "Lock", "Overlay", "Patch"].map(str::to_owned).into());
 }
 
+/// A lock of one file, with these keys beside the digests of upstream's bytes.
+fn lock_with(rest: &str) -> String {
+    let (sha256, blob) = ("a".repeat(64), "b".repeat(40));
+    format!(
+        "apiVersion: overlay/v1\nkind: Lock\nfiles:\n  - address: https://example.org/m.yaml\n    \
+         upstream: {{sha256: {sha256}, size: 1, blob: {blob}, {rest}}}\n    \
+         vendored: {{name: m.yaml, sha256: {sha256}, size: 1}}\n    documents: []\n"
+    )
+}
+
+#[test]
+fn a_lock_may_say_what_a_server_called_the_bytes() {
+    let from = "a".repeat(64);
+    for etag in [
+        "etag: 'W/\"a\"'".to_owned(),
+        "etag: W/\"a\"".to_owned(),
+        format!("etag: '\"{}\"'", "x".repeat(254)),
+        format!("etag: \"\\\"5-6\\\"\", etagFrom: {from}"),
+    ] {
+        let text = lock_with(&etag);
+        assert!(is_taken(Schema::Lock, "", &text), "the reader refuses {text}");
+        assert!(validator(Schema::Lock).is_valid(&load_text(&text).unwrap().value), "the schema refuses {text}");
+    }
+}
+
 #[test]
 fn what_a_reader_refuses_for_its_shape_no_schema_takes() {
     let patch = |rest: &str| format!("apiVersion: overlay/v1\nkind: Patch\nname: p\n{rest}");
@@ -139,6 +164,14 @@ fn what_a_reader_refuses_for_its_shape_no_schema_takes() {
         "apiVersion: overlay/v1\nkind: Overlay\nname: o\nbases: a".to_owned(),
         "apiVersion: overlay/v1\nkind: Lock\nfiles: [{address: a}]".to_owned(),
         "apiVersion: overlay/v2\nkind: Lock\nfiles: []".to_owned(),
+        lock_with("etag: one"),
+        lock_with("etag: '\"\"'"),
+        lock_with("etag: '\"a b\"'"),
+        lock_with("etag: \"\\\"a\\\"\\n\""),
+        lock_with("etag: \"\\\"a\\r\\nX: y\\\"\""),
+        lock_with(&format!("etag: '\"{}\"'", "x".repeat(255))),
+        lock_with(&format!("etagFrom: {}", "a".repeat(64))),
+        lock_with("etag: '\"a\"', etagFrom: a"),
     ];
     for text in bad {
         let value = load_text(&text).unwrap().value;

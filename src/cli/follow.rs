@@ -9,7 +9,7 @@ use super::network::fetch_all;
 use super::update::UpdateArgs;
 use crate::config::Findings;
 use crate::diag::visible::visible;
-use crate::fetch::{self, Job, Network};
+use crate::fetch::{self, Asks, Job, Network};
 use crate::fsio;
 use crate::layer::base::{Base, Origin};
 use crate::layer::check;
@@ -82,7 +82,7 @@ pub(super) fn follow(
 fn read(current: &Path, file: &Path) -> Result<Fetched, Failure> {
     let name = file.to_string_lossy().into_owned();
     let bytes = fsio::read(&current.join(file), fsio::MAX_FILE).map_err(|e| e.named(&name))?;
-    Ok(Fetched { name, bytes })
+    Ok(Fetched::new(name, bytes))
 }
 
 /// Where a base goes, without any bytes yet.
@@ -186,7 +186,8 @@ fn goal(
 
 /// The bases with upstream's bytes at their goals, all fetched at once.
 fn with_new(going: Vec<Followed>, network: Option<&Network>, findings: &mut Findings) -> Vec<Followed> {
-    let jobs: Vec<Job<'_>> = going.iter().flat_map(|going| fetch::jobs(&going.root, &going.moved)).collect();
+    let jobs: Vec<Job<'_>> =
+        going.iter().flat_map(|going| fetch::jobs(&going.root, &going.moved, Asks::News)).collect();
     let came: Vec<Option<Fetched>> = fetch_all(network, &jobs).into_iter().map(|file| findings.keep(file)).collect();
     let mut came = came.into_iter();
     let mut followed = Vec::new();
@@ -208,7 +209,7 @@ fn with_old(followed: Followed, given: Option<&Fetched>, network: Option<&Networ
     if network.is_none() || !base.origin.is_pinned() || !leaves_changes_out(root, base, new) {
         return followed;
     }
-    let jobs: Vec<Job<'_>> = fetch::jobs(root, base).collect();
+    let jobs: Vec<Job<'_>> = fetch::jobs(root, base, Asks::Whole).collect();
     match fetch_all(network, &jobs).into_iter().collect::<Result<Vec<Fetched>, _>>() {
         Ok(old) => Followed { old: Some(old), ..followed },
         Err(finding) => {

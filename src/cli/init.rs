@@ -251,7 +251,7 @@ fn base_steps(
         let Some(pinned) = read(&address, findings) else { return Ok(None) };
         base = pinned;
     }
-    let jobs: Vec<_> = fetch::jobs(root, &base).collect();
+    let jobs: Vec<_> = fetch::jobs(root, &base, fetch::Asks::Whole).collect();
     let came = match given {
         Some(given) => vec![Ok(given)],
         None => fetch_all(network.as_ref(), &jobs),
@@ -268,7 +268,7 @@ fn base_steps(
 fn given(current: &Path, file: &Path) -> Result<Fetched, Failure> {
     let name = file.to_string_lossy().into_owned();
     let bytes = fsio::read(&current.join(file), fsio::MAX_FILE).map_err(|error| error.named(&name))?;
-    Ok(Fetched { name, bytes })
+    Ok(Fetched::new(name, bytes))
 }
 
 fn overlay_step(wanted: &Wanted) -> Step {

@@ -11,7 +11,7 @@ use super::network::{NetworkArgs, fetch_all};
 use crate::config::Findings;
 use crate::diag::Source;
 use crate::diag::visible::visible;
-use crate::fetch::{self, Job, Network};
+use crate::fetch::{self, Asks, Job, Network};
 use crate::fsio::{self, Turn};
 use crate::layer::base::{self, Base};
 use crate::layer::check;
@@ -70,7 +70,7 @@ impl VendorArgs {
         }
         let name = file.to_string_lossy().into_owned();
         let bytes = fsio::read(&current.join(file), fsio::MAX_FILE).map_err(|e| e.named(&name))?;
-        Ok(Some(Fetched { name, bytes }))
+        Ok(Some(Fetched::new(name, bytes)))
     }
 }
 
@@ -173,7 +173,9 @@ fn fetched(
         }
     }
     let opened: Vec<Opened> = opened.into_iter().filter_map(|o| pinned(o, network.as_ref(), findings)).collect();
-    let jobs: Vec<Job<'_>> = opened.iter().flat_map(|o| fetch::jobs(&o.root, &o.base)).collect();
+    // A check proves what is there, and so asks for all of it.
+    let asks = if args.check { Asks::Whole } else { Asks::News };
+    let jobs: Vec<Job<'_>> = opened.iter().flat_map(|o| fetch::jobs(&o.root, &o.base, asks)).collect();
     let mut came = fetch_all(network.as_ref(), &jobs).into_iter();
     drop(jobs);
     let mut all = Vec::new();

@@ -9,6 +9,7 @@ mod written;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
+use super::etag::{EntityTag, SentTag};
 use crate::config::{Fields, File, Findings, Form, View};
 use crate::diag::Source;
 use crate::resource::Identity;
@@ -46,6 +47,8 @@ pub struct Upstream {
     pub size: u64,
     /// Their name as a git blob.
     pub blob: String,
+    /// What their server called them, where it may be asked by that whether they are still what it has.
+    pub etag: Option<SentTag>,
 }
 
 /// The vendored file's bytes.
@@ -116,6 +119,10 @@ impl LockedFile {
         line(out, "      sha256", &upstream.sha256);
         plain(out, "      size", upstream.size);
         line(out, "      blob", &upstream.blob);
+        if let Some(SentTag { tag, from }) = &upstream.etag {
+            line(out, "      etag", tag.as_str());
+            from.iter().for_each(|from| line(out, "      etagFrom", from));
+        }
         out.push_str("    vendored:\n");
         line(out, "      name", &vendored.name);
         line(out, "      sha256", &vendored.sha256);
@@ -169,11 +176,29 @@ fn read_file(view: View<'_>, findings: &mut Findings) -> Option<LockedFile> {
 }
 
 fn read_upstream(view: View<'_>, findings: &mut Findings) -> Option<Upstream> {
-    let fields = view.fields("`upstream`", &["sha256", "size", "blob"], findings)?;
+    let fields = view.fields("`upstream`", &["sha256", "size", "blob", "etag", "etagFrom"], findings)?;
     let sha256 = hex(&fields, "sha256", 64, findings);
     let size = fields.require("size", findings).and_then(|v| v.count(findings));
     let blob = hex(&fields, "blob", 40, findings);
-    Some(Upstream { sha256: sha256?, size: size?.value, blob: blob? })
+    let etag = read_etag(&fields, findings);
+    Some(Upstream { sha256: sha256?, size: size?.value, blob: blob?, etag: etag? })
+}
+
+/// The tag, if there is one. `None` where it is none, or only says where it is from.
+#[expect(clippy::option_option, reason = "a tag that cannot be taken is told from none")]
+fn read_etag(fields: &Fields<'_>, findings: &mut Findings) -> Option<Option<SentTag>> {
+    if fields.get("etag").is_none() && fields.get("etagFrom").is_none() {
+        return Some(None);
+    }
+    let view = fields.require("etag", findings)?;
+    let from = match fields.get("etagFrom") {
+        Some(_) => Some(hex(fields, "etagFrom", 64, findings)?),
+        None => None,
+    };
+    match EntityTag::parse(&view.text(findings)?.value) {
+        Some(tag) => Some(Some(SentTag { tag, from })),
+        None => view.unexpected("an entity tag in its quotes", findings),
+    }
 }
 
 fn read_vendored(view: View<'_>, findings: &mut Findings) -> Option<Vendored> {
@@ -236,9 +261,10 @@ mod tests {
     pub(super) fn lock() -> Lock {
         let document =
             |identity: Identity, kept, content: &str| LockedDocument { identity, kept, content: digits(content, 64) };
-        let file = |address: &str, name: &str, layout| LockedFile {
+        let etag = |tag: &str, from| Some(SentTag { tag: EntityTag::parse(tag).unwrap(), from });
+        let file = |address: &str, name: &str, layout, etag| LockedFile {
             address: address.into(),
-            upstream: Upstream { sha256: digits("1", 64), size: 8091, blob: digits("2", 40) },
+            upstream: Upstream { sha256: digits("1", 64), size: 8091, blob: digits("2", 40), etag },
             vendored: Vendored { name: name.into(), sha256: digits("3", 64), size: 4711, layout },
             documents: vec![
                 document(Identity::new("v1", "Namespace", "", "a"), true, "4"),
@@ -248,8 +274,13 @@ mod tests {
         };
         Lock {
             files: vec![
-                file("../a b/ä.yaml", "ä.yaml", Layout::Accepted),
-                file("https://example.org/x.yaml?raw=1", "x.yaml", Layout::Upstream),
+                file("../a b/ä.yaml", "ä.yaml", Layout::Accepted, etag("W/\"7'8\"", None)),
+                file(
+                    "https://example.org/x.yaml?raw=1",
+                    "x.yaml",
+                    Layout::Upstream,
+                    etag("\"5-6\"", Some(digits("7", 64))),
+                ),
             ],
         }
     }
@@ -283,7 +314,9 @@ mod tests {
                      upstream:\n      \
                        sha256: 1{a63}\n      \
                        size: 8091\n      \
-                       blob: 2{a39}\n    \
+                       blob: 2{a39}\n      \
+                       etag: \"\\\"5-6\\\"\"\n      \
+                       etagFrom: 7{a63}\n    \
                      vendored:\n      \
                        name: x.yaml\n      \
                        sha256: 3{a63}\n      \
@@ -318,12 +351,12 @@ mod tests {
             findings_of(&short),
             [
                 format!("9: 40 hexadecimal digits is expected, not `2{}`", "a".repeat(38)),
-                "19: `yes` is not read alike by all readers of YAML".to_owned(),
+                "20: `yes` is not read alike by all readers of YAML".to_owned(),
             ]
         );
         assert_eq!(
             findings_of(&text.replacen("layout: accepted", "layout: nice", 1)),
-            ["14: `accepted` is expected, not `nice`"]
+            ["15: `accepted` is expected, not `nice`"]
         );
         assert_eq!(
             findings_of("apiVersion: overlay/v1\nkind: Lock\n"),

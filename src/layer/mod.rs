@@ -9,6 +9,7 @@ pub mod check;
 pub mod cut;
 pub mod digest;
 pub mod documents;
+pub mod etag;
 pub mod lock;
 pub mod manifest;
 pub mod overlay;

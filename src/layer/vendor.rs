@@ -12,6 +12,7 @@ use super::base::{Base, Published};
 use super::check::{self, Against, VendoredFile};
 use super::digest;
 use super::documents::{self, Document};
+use super::etag::SentTag;
 use super::lock::{self, Layout, Lock, LockedDocument, LockedFile, Upstream, Vendored};
 use super::root::{Located, PathError, Root};
 use super::separators;
@@ -29,6 +30,36 @@ pub struct Fetched {
     pub name: String,
     /// The bytes.
     pub bytes: Vec<u8>,
+    /// What their server called them, where it may be asked by that again.
+    pub etag: Option<SentTag>,
+}
+
+impl Fetched {
+    /// Bytes that no server has a name for.
+    pub fn new(name: String, bytes: Vec<u8>) -> Fetched {
+        Fetched { name, bytes, etag: None }
+    }
+}
+
+/// Upstream's bytes where a base has them already.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// The bytes: their SHA-256 is the one that the lock records of upstream's.
+    pub bytes: Vec<u8>,
+    /// What their server called them.
+    pub etag: SentTag,
+}
+
+/// Upstream's bytes of a file as the base's folder has them, if it has, and the lock records what their server called
+/// them. A vendored file with less, or in another layout, has other bytes; so has one that was edited.
+pub fn held(root: &Root, base: &Base, file: &Published) -> Option<Held> {
+    let address = base.origin.address(file)?;
+    let lock = check::lock(root, base, &mut Findings::new())?;
+    let locked = lock.files.into_iter().find(|locked| locked.address == address)?;
+    let etag = locked.upstream.etag?;
+    let vendored = root.resolve(&base.folder.path, &locked.vendored.name).ok()?;
+    let bytes = root.read(&vendored).ok()?;
+    (digest::sha256(&bytes) == locked.upstream.sha256).then_some(Held { bytes, etag })
 }
 
 /// The bytes of a file that a `file:` source names.
@@ -40,7 +71,7 @@ pub fn from_root(root: &Root, base: &Base, file: &Published) -> Result<Fetched, 
     let located = root.resolve(&base.folder.path, &file.path.value);
     let located = located.map_err(|e| Box::new(e.diagnose(Some(place.clone()))))?;
     match root.read(&located) {
-        Ok(bytes) => Ok(Fetched { name: located.name, bytes }),
+        Ok(bytes) => Ok(Fetched::new(located.name, bytes)),
         Err(e) => Err(Box::new(Diagnostic::new(Code::FileUnreadable, e.to_string()).at(place, ""))),
     }
 }
@@ -92,7 +123,7 @@ pub fn preview(root: &Root, base: &Base, fetched: &[Fetched], findings: &mut Fin
     let manifest = |(published, fetched): (&Published, &Fetched)| {
         let (source, documents) = read_manifest(base, published, fetched, findings)?;
         let address = base.origin.address(published).unwrap_or_default();
-        Some(Manifest { published: published.clone(), address, source, documents })
+        Some(Manifest { published: published.clone(), address, etag: None, source, documents })
     };
     let fetched: Vec<Manifest> = base.files.iter().zip(fetched).map(manifest).collect::<Option<_>>()?;
     let kept = planner.keep(&fetched, findings)?;
@@ -106,7 +137,7 @@ pub fn read_manifest(
     fetched: &Fetched,
     findings: &mut Findings,
 ) -> Option<(Arc<Source>, Vec<Document>)> {
-    let Fetched { name, bytes } = fetched;
+    let Fetched { name, bytes, .. } = fetched;
     let place = base.place(&published.path);
     if let Some(what) = not_manifest(bytes) {
         findings.add(Diagnostic::new(Code::Syntax, format!("{name} is no manifest: it is {what}")).at(place, ""));
@@ -213,6 +244,7 @@ fn old_lock(root: &Root, base: &Base, findings: &mut Findings) -> Option<Option<
 struct Manifest {
     published: Published,
     address: String,
+    etag: Option<SentTag>,
     source: Arc<Source>,
     documents: Vec<Document>,
 }
@@ -246,7 +278,7 @@ impl Planner<'_> {
             findings.add(self.moved_on(finding, &locked.documents, &documents));
             return None;
         }
-        Some(Manifest { published: published.clone(), address, source, documents })
+        Some(Manifest { published: published.clone(), address, etag: fetched.etag.clone(), source, documents })
     }
 
     /// Completes the finding about an address that nothing pins and that has moved on: which documents did, and how to
@@ -311,13 +343,35 @@ impl Planner<'_> {
             steps.extend(step);
         }
         steps.extend(self.removals(&files));
-        let text = Lock { files }.write();
         if let Some((file, present)) = self.present(lock::FILE_NAME, findings)
-            && present.as_deref() != Some(text.as_bytes())
+            && let Some(text) = self.lock(files, present.as_deref())
         {
             steps.push(Step { file, note: "the hashes of the base".into(), bytes: Some(text.into_bytes()) });
         }
         (findings.len() == before).then_some(Plan { steps })
+    }
+
+    /// The text that the lock is to have; `None` where the one that is there says all of it. That a server has another
+    /// name for bytes that are the same is no reason to write a lock, and is taken in where there is one.
+    fn lock(&self, mut files: Vec<LockedFile>, present: Option<&[u8]>) -> Option<String> {
+        let new: Vec<Option<SentTag>> = files.iter_mut().map(|file| file.upstream.etag.take()).collect();
+        for file in &mut files {
+            file.upstream.etag = self.old_tag(file);
+        }
+        let mut lock = Lock { files };
+        if present == Some(lock.write().as_bytes()) {
+            return None;
+        }
+        for (file, new) in lock.files.iter_mut().zip(new) {
+            file.upstream.etag = new.or(file.upstream.etag.take());
+        }
+        Some(lock.write())
+    }
+
+    /// What the old lock says that the server of a file called these very bytes.
+    fn old_tag(&self, file: &LockedFile) -> Option<SentTag> {
+        let same = |old: &&LockedFile| old.address == file.address && old.upstream.sha256 == file.upstream.sha256;
+        self.old?.files.iter().find(same)?.upstream.etag.clone()
     }
 
     /// A file as it would be.
@@ -409,6 +463,7 @@ fn locked_file(file: &Manifest, kept: &[bool], text: &str) -> LockedFile {
             sha256: digest::sha256(upstream),
             size: upstream.len() as u64,
             blob: digest::git_blob(upstream),
+            etag: file.etag.clone(),
         },
         vendored: vendored(&file.published.vendored, text.as_bytes(), Layout::Upstream),
         documents: file.documents.iter().zip(kept).map(|(d, kept)| locked_document(d, *kept)).collect(),
@@ -485,7 +540,7 @@ mod tests {
     }
 
     fn given_bytes(bytes: &[u8]) -> Vec<Fetched> {
-        vec![Fetched { name: "m.yaml".into(), bytes: bytes.to_owned() }]
+        vec![Fetched::new("m.yaml".into(), bytes.to_owned())]
     }
 
     /// The steps as `verb file: note`, or the findings.

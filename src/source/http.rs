@@ -2,8 +2,8 @@
 //! hand so that no credential crosses to another host, bounded in size and time, retried where a server asks for
 //! patience.
 //!
-//! Every request asks for the whole file: nothing of an earlier run is kept that an entity tag could speak for, and a
-//! lock is held against bytes, not against what a server calls them.
+//! A request asks for the whole file, unless whoever sends it holds bytes and knows what their server called them
+//! ([`Unless`]). The tag is told to that server alone, and only who was told it may answer that nothing changed.
 //!
 //! Nothing here knows what is fetched; `source::github`, `source::git` and `source::registry` do. What the environment
 //! says (certificates, proxies, mirrors) comes in through [`Settings`], who may know a secret through [`Credentials`].
@@ -14,10 +14,11 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use reqwest::blocking::{Client, Response};
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, DATE};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, DATE, ETAG};
 pub use reqwest::header::{HeaderMap, HeaderValue};
-use reqwest::header::{HeaderName, LOCATION, RETRY_AFTER};
+use reqwest::header::{HeaderName, IF_NONE_MATCH, LOCATION, RETRY_AFTER};
 pub use reqwest::{Method, StatusCode, Url};
+use sha2::{Digest as _, Sha256};
 
 use crate::diag::secret::{MASK, masked};
 use crate::diag::visible::shortened;
@@ -360,18 +361,56 @@ impl HttpError {
     }
 }
 
+/// Who sent an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sender {
+    /// The address that the request is for.
+    Asked,
+    /// One that redirects led to: the SHA-256 of its address without the query, in hexadecimal digits. Stores of files
+    /// are led to by an address with a signature in its query, another one each time.
+    Redirected(String),
+    /// A mirror, or whom it redirected to.
+    Mirror,
+}
+
+impl Sender {
+    fn redirected(url: &Url) -> Sender {
+        let hash = Sha256::digest(&url[..url::Position::AfterPath]);
+        Sender::Redirected(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+/// What a request is not to bring: bytes that are at hand.
+#[derive(Clone, Debug)]
+pub struct Unless {
+    /// The entity tag by which their server calls them.
+    pub tag: HeaderValue,
+    /// That server. Nobody else is told the tag, and no mirror is.
+    pub sender: Sender,
+}
+
 /// A fetched body and what its server said of it.
 #[derive(Debug)]
 pub struct Fetched {
     /// The address that answered, after redirects.
     pub url: Url,
+    /// Who that is.
+    pub sender: Sender,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body; empty for HEAD.
+    /// The body; empty for HEAD, and where nothing changed.
     pub body: Vec<u8>,
+    /// Whether the server says, asked by its tag, that the bytes of [`Request::unless`] are what it has.
+    pub unchanged: bool,
 }
 
 impl Fetched {
+    /// The entity tag, if there is one and it is a text. It is not looked at.
+    pub fn etag(&self) -> Option<&str> {
+        let mut tags = self.headers.get_all(ETAG).iter();
+        tags.next().filter(|_| tags.next().is_none())?.to_str().ok()
+    }
+
     /// The body's media type without parameters, in lower case.
     pub fn media_type(&self) -> String {
         let value = header_text(&self.headers, &CONTENT_TYPE).unwrap_or("");
@@ -396,6 +435,8 @@ pub struct Request {
     pub credential: Option<Credential>,
     /// How many bytes the answer's body may have, in place of the settings' limit.
     pub max_bytes: Option<u64>,
+    /// What need not be brought.
+    pub unless: Option<Unless>,
 }
 
 impl Request {
@@ -414,6 +455,7 @@ impl Request {
             body: None,
             credential: None,
             max_bytes: None,
+            unless: None,
         }
     }
 }
@@ -503,9 +545,19 @@ impl Http {
 
     /// The address, or its mirror's, checked.
     pub(super) fn resolve(&self, address: &str) -> Result<Url, HttpError> {
-        let mirrored = self.settings.mirrors.iter().find_map(|m| m.apply(address));
-        checked_url(mirrored.as_deref().unwrap_or(address))
+        checked_url(self.mirrored(address).as_deref().unwrap_or(address))
     }
+
+    /// Where a mirror has what is at the address.
+    fn mirrored(&self, address: &str) -> Option<String> {
+        self.settings.mirrors.iter().find_map(|m| m.apply(address))
+    }
+}
+
+/// An address on the way of a request, and who answers there.
+struct Hop {
+    url: Url,
+    sender: Sender,
 }
 
 /// One try of one request.
@@ -521,25 +573,35 @@ impl Call<'_> {
     fn follow(&self) -> Result<Fetched, HttpError> {
         let origin = self.http.resolve(&self.request.url)?;
         let credential = self.request.credential.clone().or_else(|| self.credentials.for_url(&origin));
-        let mut url = origin.clone();
+        let mut hop = Hop { url: origin.clone(), sender: self.first_sender() };
         for _ in 0..=MAX_REDIRECTS {
-            let credential = credential.as_ref().filter(|_| url.origin() == origin.origin());
-            let response = self.once(&url, credential)?;
+            let credential = credential.as_ref().filter(|_| hop.url.origin() == origin.origin());
+            let response = self.once(&hop, credential)?;
             if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
-                return self.finish(response, &url, credential);
+                return self.finish(response, hop, credential);
             }
-            url = self.redirected(&url, response.headers())?;
+            hop = self.redirected(&hop, response.headers())?;
             if Instant::now() >= self.deadline {
-                let (address, fault) = (shown(&url), Fault::Silence);
+                let (address, fault) = (shown(&hop.url), Fault::Silence);
                 return Err(HttpError::Transport { address, fault, reason: self.too_slow() });
             }
         }
         Err(HttpError::Redirect { address: shown(&origin), reason: format!("more than {MAX_REDIRECTS} redirects") })
     }
 
-    fn once(&self, url: &Url, credential: Option<&Credential>) -> Result<Response, HttpError> {
+    fn first_sender(&self) -> Sender {
+        if self.http.mirrored(&self.request.url).is_some() { Sender::Mirror } else { Sender::Asked }
+    }
+
+    /// The tag by which that sender, and no other, may be asked.
+    fn tag_for(&self, sender: &Sender) -> Option<&HeaderValue> {
+        let unless = self.request.unless.as_ref().filter(|_| self.request.method == Method::GET)?;
+        (unless.sender == *sender && *sender != Sender::Mirror).then_some(&unless.tag)
+    }
+
+    fn once(&self, hop: &Hop, credential: Option<&Credential>) -> Result<Response, HttpError> {
         let request = self.request;
-        let mut call = self.http.client.request(request.method.clone(), url.clone());
+        let mut call = self.http.client.request(request.method.clone(), hop.url.clone());
         // What is locked are a file's own bytes: no encoding for the way.
         call = call.header(ACCEPT_ENCODING, "identity");
         if !request.accept.is_empty() {
@@ -551,10 +613,13 @@ impl Call<'_> {
         if let Some((media_type, body)) = &request.body {
             call = call.header(CONTENT_TYPE, *media_type).body(body.clone());
         }
+        if let Some(tag) = self.tag_for(&hop.sender) {
+            call = call.header(IF_NONE_MATCH, tag);
+        }
         if let Some(credential) = credential {
             call = call.header(AUTHORIZATION, credential.header.clone());
         }
-        call.send().map_err(|e| self.transport(url, &e.without_url()))
+        call.send().map_err(|e| self.transport(&hop.url, &e.without_url()))
     }
 
     /// What to say of a server that was silent for too long.
@@ -579,7 +644,8 @@ impl Call<'_> {
     }
 
     /// Where a redirect leads, if that may be followed.
-    fn redirected(&self, from: &Url, headers: &HeaderMap) -> Result<Url, HttpError> {
+    fn redirected(&self, hop: &Hop, headers: &HeaderMap) -> Result<Hop, HttpError> {
+        let from = &hop.url;
         let wrong = |reason: String| HttpError::Redirect { address: shown(from), reason };
         if self.request.method == Method::POST {
             return Err(wrong("the answer to a POST is a redirect".into()));
@@ -596,26 +662,34 @@ impl Call<'_> {
         if !to.username().is_empty() || to.password().is_some() {
             return Err(wrong(format!("a redirect to an address with a user name or password, {}", shown(&to))));
         }
-        self.http.resolve(to.as_str()).map_err(|error| match error {
+        let url = self.http.resolve(to.as_str()).map_err(|error| match error {
             HttpError::Address { address, reason } => wrong(format!("a redirect to {address}: {reason}")),
             error => error,
-        })
+        })?;
+        let by_mirror = hop.sender == Sender::Mirror || self.http.mirrored(to.as_str()).is_some();
+        let sender = if by_mirror { Sender::Mirror } else { Sender::redirected(&url) };
+        Ok(Hop { url, sender })
     }
 
-    fn finish(&self, response: Response, url: &Url, credential: Option<&Credential>) -> Result<Fetched, HttpError> {
+    fn finish(&self, response: Response, hop: Hop, credential: Option<&Credential>) -> Result<Fetched, HttpError> {
+        let unchanged = response.status() == StatusCode::NOT_MODIFIED && self.tag_for(&hop.sender).is_some();
+        let Hop { url, sender } = hop;
         let status = response.status();
         let headers = response.headers().clone();
+        if unchanged {
+            return Ok(Fetched { url, sender, headers, body: Vec::new(), unchanged });
+        }
         // The other successes (206, 204 …) are answers to what is not asked here.
         if status != StatusCode::OK {
             let said = self.said(response);
             let credential = credential.map(|c| c.origin.clone());
-            return Err(HttpError::Status(Box::new(Refusal { url: url.clone(), status, headers, said, credential })));
+            return Err(HttpError::Status(Box::new(Refusal { url, status, headers, said, credential })));
         }
         let body = match self.request.method {
             Method::HEAD => Vec::new(),
-            _ => self.body(response, &headers, url)?,
+            _ => self.body(response, &headers, &url)?,
         };
-        Ok(Fetched { url: url.clone(), headers, body })
+        Ok(Fetched { url, sender, headers, body, unchanged })
     }
 
     /// The start of an error's body, as much as comes soon.

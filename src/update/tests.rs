@@ -73,7 +73,7 @@ fn project_of(upstream: &str, keep: &str, patches: &[&str]) -> Project {
 fn looked(project: &Project, upstream: &str, old: Option<&str>) -> Result<BaseUpdate, Vec<String>> {
     let mut findings = Findings::new();
     let base: Base = project.base("base/b");
-    let fetched = |text: &str| Fetched { name: "new.yaml".into(), bytes: text.as_bytes().to_vec() };
+    let fetched = |text: &str| Fetched::new("new.yaml".into(), text.as_bytes().to_vec());
     let old = old.map(|old| [fetched(old)]);
     let newer = Newer { base: &base, files: &[fetched(upstream)], old: old.as_ref().map(|old| &old[..]) };
     look(&project.root, &newer, &mut findings).ok_or_else(|| project.told(&findings))
@@ -645,8 +645,7 @@ fn a_base_that_could_not_be_vendored_is_a_conflict() {
     );
     let (config, daemon) = UPSTREAM.split_once("---\n").unwrap();
     let project = Project::new(&[("base/b/base.yaml", &base)]);
-    let fetched =
-        |texts: [&str; 2]| texts.map(|text| Fetched { name: "new.yaml".into(), bytes: text.as_bytes().to_vec() });
+    let fetched = |texts: [&str; 2]| texts.map(|text| Fetched::new("new.yaml".into(), text.as_bytes().to_vec()));
     let mut findings = Findings::new();
     let base = project.base("base/b");
     let plan = vendor::plan(&project.root, &base, &fetched([config, daemon]), ACCEPT, &mut findings);

@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 
 use overlay::resource::body::not_manifest;
 use overlay::source::credentials::{Environment, Netrc};
-use overlay::source::http::{Anonymous, Credentials, Http, HttpError, Mirror, Progress, Proxies, Request, Settings};
+use overlay::source::http::{
+    Anonymous, Credentials, Fetched, HeaderValue, Http, HttpError, Mirror, Progress, Proxies, Request, Sender,
+    Settings, Unless,
+};
 
 use crate::peers;
 use crate::server::{Asked, Authority, Server, reply};
@@ -83,17 +86,94 @@ fn a_file_is_fetched_as_it_is_and_its_progress_is_told() {
     assert_eq!(seen[0].header("authorization"), None);
 }
 
+/// A server that answers what is asked for by its tag with 304, and leads from `/from` to `/to?` and another signature
+/// each time.
+fn with_tags() -> Server {
+    let count = AtomicUsize::new(0);
+    Server::start(move |asked, out| match (asked.path(), asked.header("if-none-match")) {
+        ("/from", None) => {
+            let signature = count.fetch_add(1, Ordering::SeqCst);
+            reply(out, "302 Found", &format!("Location: /to?signature={signature}\r\n"), b"")
+        }
+        (_, Some("\"one\"")) => reply(out, "304 Not Modified", "ETag: \"one\"\r\n", b""),
+        _ => reply(out, "200 OK", "ETag: \"one\"\r\n", MANIFEST),
+    })
+}
+
+fn get_unless(settings: Settings, url: &str, tag: &'static str, sender: Sender) -> Result<Fetched, HttpError> {
+    let unless = Some(Unless { tag: HeaderValue::from_static(tag), sender });
+    Http::new(settings).unwrap().send(&Request { unless, ..Request::get(url) }, &Anonymous)
+}
+
+/// What the server was asked by, one request after the other.
+fn tags(server: &Server) -> Vec<Option<String>> {
+    server.seen().iter().map(|asked| asked.header("if-none-match").map(str::to_owned)).collect()
+}
+
 #[test]
-fn nothing_is_asked_for_by_its_entity_tag_because_nothing_is_kept() {
-    let server = in_turn(&[("200 OK", "ETag: \"one\"\r\n")]);
-    assert_eq!((get(&server.at("/a")).unwrap(), get(&server.at("/a")).unwrap()), (MANIFEST.into(), MANIFEST.into()));
-    assert!(server.seen().iter().all(|asked| asked.header("if-none-match").is_none()));
+fn a_server_is_asked_by_the_tag_that_it_sent_and_may_say_that_nothing_changed() {
+    let server = with_tags();
+    let fetched = Http::new(quick()).unwrap().send(&Request::get(server.at("/a")), &Anonymous).unwrap();
+    assert_eq!((fetched.etag(), fetched.sender.clone(), fetched.unchanged), (Some("\"one\""), Sender::Asked, false));
+    let again = get_unless(quick(), &server.at("/a"), "\"one\"", Sender::Asked).unwrap();
+    assert!(again.unchanged && again.body.is_empty());
+    let other = get_unless(quick(), &server.at("/a"), "\"two\"", Sender::Asked).unwrap();
+    assert!(!other.unchanged && other.body == MANIFEST);
+    assert_eq!(tags(&server), [None, Some("\"one\"".into()), Some("\"two\"".into())]);
+}
+
+#[test]
+fn a_tag_is_told_to_nobody_but_its_sender() {
+    let server = with_tags();
+    let fetched = Http::new(quick()).unwrap().send(&Request::get(server.at("/from")), &Anonymous).unwrap();
+    let Sender::Redirected(digest) = fetched.sender.clone() else { panic!("{:?}", fetched.sender) };
+    assert_eq!(digest.len(), 64);
+    assert_eq!(fetched.url.query(), Some("signature=0"));
+
+    // The signature is another one, and the tag is for the store, not for who leads there.
+    let again = get_unless(quick(), &server.at("/from"), "\"one\"", fetched.sender.clone()).unwrap();
+    assert!(again.unchanged);
+    assert_eq!(tags(&server)[2..], [None, Some("\"one\"".into())]);
+
+    let elsewhere = Sender::Redirected("0".repeat(64));
+    let mirror = Mirror::parse(&format!("https://example.org={}", server.at(""))).unwrap();
+    let mirrored = || Settings { mirrors: vec![mirror.clone()], ..quick() };
+    for (settings, address, sender) in [
+        (quick(), server.at("/from"), elsewhere),
+        (quick(), server.at("/a"), fetched.sender.clone()),
+        (mirrored(), "https://example.org/a".to_owned(), Sender::Asked),
+        (mirrored(), "https://example.org/a".to_owned(), Sender::Mirror),
+        (mirrored(), "https://example.org/from".to_owned(), fetched.sender.clone()),
+    ] {
+        let seen = server.seen().len();
+        let whole = get_unless(settings, &address, "\"one\"", sender.clone()).unwrap();
+        assert!(!whole.unchanged && whole.body == MANIFEST, "{address} {sender:?}");
+        assert!(tags(&server)[seen..].iter().all(Option::is_none), "{address} {sender:?}");
+        assert_eq!(whole.sender == Sender::Mirror, address.starts_with("https://example.org"));
+    }
 }
 
 #[test]
 fn a_304_that_nobody_asked_for_is_an_error() {
-    let server = in_turn(&[("304 Not Modified", "")]);
-    assert_eq!(failure(&server.at("/a")), format!("{}: the server answered 304 Not Modified", server.at("/a")));
+    let server = in_turn(&[("304 Not Modified", "ETag: \"one\"\r\n")]);
+    let told = format!("{}: the server answered 304 Not Modified", server.at("/a"));
+    assert_eq!(failure(&server.at("/a")), told);
+    // The tag was for someone else, and so was not sent.
+    for sender in [Sender::Redirected("0".repeat(64)), Sender::Mirror] {
+        assert_eq!(get_unless(quick(), &server.at("/a"), "\"one\"", sender).unwrap_err().to_string(), told);
+    }
+    let head = Request { method: overlay::source::http::Method::HEAD, ..Request::get(server.at("/a")) };
+    let unless = Some(Unless { tag: HeaderValue::from_static("\"one\""), sender: Sender::Asked });
+    let answer = Http::new(quick()).unwrap().send(&Request { unless, ..head }, &Anonymous);
+    assert_eq!(answer.unwrap_err().to_string(), told);
+    assert!(tags(&server).iter().all(Option::is_none));
+}
+
+#[test]
+fn of_two_tags_neither_is_the_one() {
+    let server = in_turn(&[("200 OK", "ETag: \"one\"\r\nETag: \"two\"\r\n")]);
+    let fetched = Http::new(quick()).unwrap().send(&Request::get(server.at("/a")), &Anonymous).unwrap();
+    assert_eq!(fetched.etag(), None);
 }
 
 #[test]

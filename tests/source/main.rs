@@ -9,6 +9,7 @@
 )]
 
 mod docker;
+mod etag;
 mod git;
 mod http;
 mod image;

@@ -7,6 +7,7 @@
 use std::iter::Peekable;
 use std::str::Lines;
 
+use super::super::etag::{EntityTag, SentTag};
 use super::{Layout, Lock, LockedDocument, LockedFile, Upstream, Vendored, is_digest};
 use crate::resource::Identity;
 
@@ -36,7 +37,7 @@ impl<'t> Entries<'t> {
         let sha256 = self.digest("      sha256: ", 64)?;
         let size = self.value("      size: ")?.parse().ok()?;
         let blob = self.digest("      blob: ", 40)?;
-        let upstream = Upstream { sha256, size, blob };
+        let upstream = Upstream { sha256, size, blob, etag: self.etag() };
         self.0.next_if_eq(&"    vendored:")?;
         let name = self.text("      name: ")?;
         let sha256 = self.digest("      sha256: ", 64)?;
@@ -50,6 +51,15 @@ impl<'t> Entries<'t> {
             documents.push(self.document(&api_version)?);
         }
         Some(LockedFile { address, upstream, vendored, documents })
+    }
+
+    fn etag(&mut self) -> Option<SentTag> {
+        // A strong one begins with its own quote, and so is quoted; a weak one is bare.
+        let value = self.value("      etag: ")?;
+        let quoted = value.strip_prefix('"').and_then(|v| v.strip_suffix('"'));
+        let tag = EntityTag::parse(&quoted.map_or_else(|| value.to_owned(), |v| v.replace("\\\"", "\"")))?;
+        let from = self.digest("      etagFrom: ", 64);
+        Some(SentTag { tag, from })
     }
 
     fn document(&mut self, api_version: &str) -> Option<LockedDocument> {
