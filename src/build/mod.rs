@@ -564,10 +564,9 @@ fn still_named_by_texts(site: &Site<'_>, before: &Value, after: &Value, steps: &
         .patch(&site.patch.name.value)
         .resource(site.resource)
         .path(part)
-        .help(format!(
-            "Quote it, if the text is meant: `{}`.",
-            shortened(&Value::from(value.as_str()).to_string(), 60)
-        )),
+        .help(site.one_key(&step.origin).unwrap_or_else(|| {
+            format!("Quote it, if the text is meant: `{}`.", shortened(&Value::from(value.as_str()).to_string(), 60))
+        })),
     ))
 }
 

@@ -229,6 +229,12 @@ impl<'a> Site<'a> {
         operation.map(|o| o.path.span.clone()).or_else(|| change.map(|c| c.span.clone())).unwrap_or(0..0)
     }
 
+    /// What to write for the path of the operation that a step comes from, where a key with a `/` in it was written as it
+    /// stands.
+    pub fn one_key(&self, origin: &Origin) -> Option<String> {
+        one_key(&self.patch.changes.get(origin.change)?.operations().get(origin.operation)?.path.value)
+    }
+
     /// Where the operation that a step comes from writes a text.
     pub fn place_of_text(&self, origin: &Origin, text: &str) -> Place {
         let change = self.patch.changes.get(origin.change);
@@ -342,6 +348,11 @@ impl<'a> Site<'a> {
         let inside = problem.inside.clone().filter(|_| self.within().is_none());
         let mut finding = self.finding(problem, span);
         finding.help.extend(inside);
+        if finding.code == Code::PathMissing
+            && let Some(help) = one_key(&operation.path.value)
+        {
+            finding.help = vec![help];
+        }
         if finding.help.is_empty() && finding.code == Code::PathMissing {
             finding.help.push(path_missing_help(&operation.op).to_owned());
         }
@@ -525,8 +536,16 @@ fn parent_missing(miss: Miss, operation: &Operation) -> Problem {
     if !miss.is_absent || operation.parents {
         return Problem::of_miss(miss, path);
     }
-    let list = missing_list(path, miss.reached.segments().len());
-    let problem = Problem { code: Code::ParentMissing, ..Problem::of_miss(miss, path) };
+    let reached = miss.reached.segments().len();
+    let list = missing_list(path, reached);
+    let mut problem = Problem { code: Code::ParentMissing, ..Problem::of_miss(miss, path) };
+    if let Some(help) = one_key(path) {
+        problem.help = vec![help];
+        // What the key belongs into is there, so that nothing on the way is missing.
+        if reached + 2 == path.segments().len() {
+            return problem;
+        }
+    }
     problem.help(match list {
         Some(list) => make_list(&list),
         None => "Add `parents: true` to the operation, if the mappings on the way are to be made.".to_owned(),
@@ -556,6 +575,13 @@ fn reach_inside(text: &Path, path: &Path, language: Language) -> String {
         language.as_str(),
         quoted_in_flow(&rest),
     )
+}
+
+/// What to write for a path whose last key has a `/` that was written as it stands.
+fn one_key(path: &Path) -> Option<String> {
+    let meant = path.with_slash_in_key()?;
+    let Some(Segment::Key(key)) = meant.segments().last() else { return None };
+    Some(format!("If `{key}` is one key, write its `/` as `~1`: `path: {}`.", quoted_in_flow(&meant)))
 }
 
 /// A path as it is written between braces.

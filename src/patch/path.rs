@@ -20,6 +20,10 @@ use crate::yaml::tree::MAX_DEPTH;
 /// How many segments a path may have. No document nests deeper.
 pub const MAX_SEGMENTS: usize = MAX_DEPTH;
 
+/// The keys of Kubernetes whose mappings go from names to texts or amounts. A name may have the prefix of a domain before a `/`.
+const MAPS_OF_NAMES: [&str; 8] =
+    ["annotations", "labels", "matchLabels", "nodeSelector", "selector", "limits", "requests", "allocatable"];
+
 /// A path: the way from a document's top to a place in it. The empty path is the document itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Path {
@@ -96,6 +100,25 @@ impl Path {
     #[must_use]
     pub fn first(&self, count: usize) -> Path {
         Path { segments: self.segments.iter().take(count).cloned().collect() }
+    }
+
+    /// The path that is meant where a key with a `/` in it, such as the annotation `example.com/name`, was written as it
+    /// stands, so that it reads as two keys. `None` where nothing looks like that.
+    #[must_use]
+    pub fn with_slash_in_key(&self) -> Option<Path> {
+        let key = |at: usize| match self.segments.get(at)? {
+            Segment::Key(key) => Some(key.as_str()),
+            Segment::Select(_) | Segment::Item(_) | Segment::Each => None,
+        };
+        let has_prefix = |at: &usize| {
+            let of_names = key(*at).is_some_and(|map| MAPS_OF_NAMES.contains(&map));
+            of_names && key(at + 1).is_some_and(|domain| domain.contains('.')) && key(at + 2).is_some()
+        };
+        // A name has one slash, and nothing lies below what it names.
+        let at = self.segments.len().checked_sub(3).filter(has_prefix)? + 1;
+        let mut path = self.first(at);
+        path.push(Segment::Key(format!("{}/{}", key(at)?, key(at + 1)?)));
+        Some(path)
     }
 
     /// Whether it is the document itself.
@@ -367,6 +390,24 @@ mod tests {
         ];
         for (text, offset, message) in cases {
             assert_eq!(Path::parse(text), Err(PathError { message: message.into(), offset }), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_whose_slash_was_written_as_it_stands_is_seen() {
+        let meant = |text: &str| Path::parse(text).unwrap().with_slash_in_key().map(|path| path.to_string());
+        assert_eq!(
+            meant("/metadata/annotations/example.com/name").as_deref(),
+            Some("/metadata/annotations/example.com~1name")
+        );
+        assert_eq!(
+            meant("/c/[name=a]/resources/limits/example.com/gpu").as_deref(),
+            Some("/c/[name=a]/resources/limits/example.com~1gpu")
+        );
+        for other in
+            ["/metadata/annotations/name", "/data/net.json/logLevel", "/labels/x/y", "/labels/a.b/c/d", "/a.b/c"]
+        {
+            assert_eq!(meant(other), None, "{other}");
         }
     }
 
