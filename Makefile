@@ -34,7 +34,7 @@ fuzz-smoke: ## what the fuzzers do for hours, some seconds each (`make test` doe
 	FUZZ_RUNS=$${FUZZ_RUNS:-1000} cargo test --locked --test fuzz
 
 verify: build ## this project's own bases and overlays
-	$(OVERLAY) verify overlays/*
+	$(OVERLAY) verify overlays/* examples/hand-kept examples/argocd/overlay
 
 check: fmt-check lint docs deny test verify ## what CI runs, less what needs SHARED or root
 

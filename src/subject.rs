@@ -14,7 +14,6 @@ use crate::layer::overlay::{self, Layer, Overlay};
 use crate::layer::plan::Plan;
 use crate::layer::root::{Located, Root};
 use crate::layer::shelf::Shelf;
-use crate::patch::path::{self, Segment};
 
 /// An overlay with everything that it stands on.
 #[derive(Debug)]
@@ -101,9 +100,22 @@ impl Subject {
         if self.plan.lacks_documents {
             return None;
         }
+        if let Some(overlay) = self.overlay().filter(|_| self.layer.is_for_a_stream()) {
+            findings.add(for_a_stream(overlay, &self.folder.name));
+            return None;
+        }
         let sound = !findings.has_errors() && self.plan.vendored.iter().all(Option::is_some);
         build::build_where(&self.plan, &self.images, self.no_match, findings).filter(|_| sound)
     }
+}
+
+/// What is wrong where an overlay that is for documents from elsewhere is handed none.
+fn for_a_stream(overlay: &Overlay, folder: &str) -> Diagnostic {
+    let message = "there is no document to build from: `bases: []` is for documents that are handed over";
+    let place = Place::new(&overlay.source, overlay.name.span.clone());
+    Diagnostic::new(Code::ResultEmpty, message).at(place, "this overlay stands on nothing of its own").help(format!(
+        "Hand them over, as in `helm template … | overlay build {folder} --base -`, or name a base under `bases`."
+    ))
 }
 
 fn located(root: &Root, folder: &Path, findings: &mut Findings) -> Option<Located> {
@@ -117,8 +129,8 @@ fn images(layer: &Layer, findings: &mut Findings) -> Vec<Vec<String>> {
     while let Some(layer) = open.pop() {
         let Layer::Overlay(overlay, below) = layer else { continue };
         open.extend(below);
-        for written in &overlay.images {
-            match plain(&written.value) {
+        for (written, path) in overlay.image_paths() {
+            match path {
                 Ok(path) => found.push(path),
                 Err(why) => {
                     let place = Place::new(&overlay.source, written.span.clone());
@@ -133,14 +145,4 @@ fn images(layer: &Layer, findings: &mut Findings) -> Vec<Vec<String>> {
         }
     }
     found
-}
-
-fn plain(text: &str) -> Result<Vec<String>, String> {
-    let path = path::Path::parse(text).map_err(|e| e.to_string())?;
-    let segment = |segment: &Segment| match segment {
-        Segment::Key(key) => Ok(key.clone()),
-        Segment::Each => Ok("*".to_owned()),
-        _ => Err("selectors cannot stand here".to_owned()),
-    };
-    path.segments().iter().map(segment).collect()
 }

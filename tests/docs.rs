@@ -352,7 +352,7 @@ fn the_tutorial_prints_what_it_shows_on_a_file_of_the_same_lines() {
     let played =
         without_hashes(&tutorial::played(&page, &top().join("tests/data/tutorial/multus-daemonset-thick.yml")));
     let page = without_hashes(&page);
-    assert_eq!(page.matches('…').count() - fs::read_to_string(tutorial::file()).unwrap().matches('…').count(), 4);
+    assert_eq!(page.matches('…').count() - fs::read_to_string(tutorial::file()).unwrap().matches('…').count(), 5);
     assert!(played == page, "{}", similar::TextDiff::from_lines(&page, &played).unified_diff());
 }
 

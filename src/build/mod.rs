@@ -417,7 +417,13 @@ impl Builder<'_> {
         }
         match self.left_out(change) {
             Some((identity, base)) => with_left_out(finding, identity, base),
-            None => self.with_nearest(finding, change, resources, &names(resources)),
+            None if !gone.is_empty() => finding.help("Take this change out, or change the document before it goes."),
+            None => {
+                // What an earlier patch took out is not there to be meant.
+                let left: Vec<Resource> =
+                    resources.iter().copied().filter(|r| self.documents.deleted_by(*r).is_none()).collect();
+                self.with_nearest(finding, change, &left, &names(&left))
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::end::{End, Failure};
 use super::over::Over;
 use super::{Context, verify};
-use crate::diag::nearest;
+use crate::diag::{self, nearest};
 use crate::layer::root::Root;
 use crate::report::{self, Report};
 
@@ -47,7 +47,8 @@ pub fn run(args: &ExplainArgs, context: &mut Context) -> Result<End, Failure> {
     let is_open = verified.subject.is_some();
     let mut overlay = verified.report;
     let findings = std::mem::take(&mut overlay.findings);
-    let wrong: Vec<_> = findings.into_iter().filter(crate::diag::Diagnostic::is_error).collect();
+    let mut wrong: Vec<_> = findings.into_iter().filter(crate::diag::Diagnostic::is_error).collect();
+    diag::sort(&mut wrong);
     context.terminal.findings(&wrong);
     if !is_open {
         return Ok(End::of(&wrong, false));

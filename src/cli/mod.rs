@@ -38,7 +38,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::config::{self, Date, Findings};
 use crate::diag::secret::masked;
 use crate::diag::visible::visible;
-use crate::diag::{Diagnostic, STANDARD_INPUT, Source};
+use crate::diag::{self, Diagnostic, STANDARD_INPUT, Source};
 use crate::fsio::{self, FsError};
 use crate::layer::overlay;
 use end::{End, Failure};
@@ -177,7 +177,8 @@ impl Context {
 
     /// Tells findings, and how a run ends that stops at them.
     pub fn stop(&mut self, findings: Findings) -> End {
-        let findings = findings.into_vec();
+        let mut findings = findings.into_vec();
+        diag::sort(&mut findings);
         self.terminal.findings(&findings);
         End::of(&findings, false)
     }

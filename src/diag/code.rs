@@ -142,6 +142,8 @@ codes! {
     CommentKept = "comment-kept", Note;
     /// An image by tag alone.
     ImageNotPinned = "image-not-pinned", Warning;
+    /// A path under `images` leads to no text.
+    ImagePathMissing = "image-path-missing", Warning;
     /// A patch takes an image's digest away.
     PinDropped = "pin-dropped", Error;
     /// A digest that is none.

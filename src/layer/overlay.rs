@@ -14,6 +14,7 @@ use crate::change::{Action, Change, New, apply_edits};
 use crate::config::{Fields, File, Findings, Form, Spanned, View};
 use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::fsio::{self, Entry, FsError};
+use crate::patch::path::Segment;
 use crate::yaml::edit::{EditError, edit};
 use crate::yaml::load::load_text;
 
@@ -93,7 +94,7 @@ impl Layer {
     }
 
     /// This layer and every one below it, each before what it stands on.
-    pub(super) fn all(&self) -> Vec<&Layer> {
+    pub fn all(&self) -> Vec<&Layer> {
         let mut found = Vec::new();
         let mut open = vec![self];
         while let Some(layer) = open.pop() {
@@ -211,6 +212,11 @@ impl Overlay {
         })
     }
 
+    /// The paths of images that it lists, as mapping keys, indices and `*`; an `Err` says why one is no such path.
+    pub fn image_paths(&self) -> impl Iterator<Item = (&Spanned<String>, Result<Vec<String>, String>)> {
+        self.images.iter().map(|written| (written, plain_path(&written.value)))
+    }
+
     /// Tells patch files that lie beside those of the overlay, in its folder `patches` or where one of its patches
     /// lies below its own folder, and that it does not list: whoever wrote one may believe that it applies.
     fn tell_unlisted(&self, root: &Root, findings: &mut Findings) {
@@ -236,6 +242,16 @@ impl Overlay {
             .at(Place::new(&self.source, self.name.span.clone()), "this overlay is built without it")
             .help(format!("Add `- {}` to its `patches`, or delete the file.", below.display()))
     }
+}
+
+fn plain_path(text: &str) -> Result<Vec<String>, String> {
+    let path = crate::patch::path::Path::parse(text).map_err(|e| e.to_string())?;
+    let segment = |segment: &Segment| match segment {
+        Segment::Key(key) => Ok(key.clone()),
+        Segment::Each => Ok("*".to_owned()),
+        Segment::Select(_) | Segment::Item(_) => Err("selectors cannot stand here".to_owned()),
+    };
+    path.segments().iter().map(segment).collect()
 }
 
 /// Whether a file says that it is a patch. What is wrong with it is told when it is listed.

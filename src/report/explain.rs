@@ -35,13 +35,19 @@ fn overlay_text(overlay: &OverlayReport, paint: Paint) -> String {
 
 fn push_patch_text(out: &mut String, patch: &PatchReport, paint: Paint) {
     out.push_str(&format!("{}  {}\n", paint.name(&visible(&patch.name)), visible(&patch.summary)));
-    out.push_str(&format!("  {}\n\n", paint.quiet(&visible(&patch.file))));
+    out.push_str(&format!("  {}\n", paint.quiet(&visible(&patch.file))));
+    if !patch.why.trim().is_empty() {
+        out.push('\n');
+    }
     for line in patch.why.trim_end().lines() {
         out.push_str(format!("  {}", visible(line)).trim_end());
         out.push('\n');
     }
-    out.push('\n');
-    for (name, fact) in facts(patch) {
+    let facts = facts(patch);
+    if !facts.is_empty() || !patch.departures.is_empty() {
+        out.push('\n');
+    }
+    for (name, fact) in facts {
         out.push_str(&format!("  {} {}\n", paint.quiet(name), visible(&fact)));
     }
     push_departures(out, &patch.departures, paint);

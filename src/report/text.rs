@@ -1,6 +1,8 @@
 //! The report as text, for a person at a terminal: what stands on which base, what each patch changed and where, what
 //! no patch claims, and what is wrong.
 
+use std::collections::HashSet;
+
 use super::paint::Paint;
 use super::value::{resource_name, shown, shown_pair};
 use super::{
@@ -237,7 +239,8 @@ fn moved(departure: &Departure) -> Vec<String> {
     vec![format!("from index {} to {}", index(&departure.before), index(&departure.after))]
 }
 
-/// Errors and warnings in full, images that are not pinned as one, then the notes, a line each.
+/// Errors and warnings in full, images that are not pinned as one, then the notes, a line each, and what to do about them,
+/// once for each code.
 fn push_findings(out: &mut String, findings: &[Diagnostic], dress: Dress) {
     let (notes, grave): (Vec<_>, Vec<_>) = findings.iter().partition(|d| d.severity == Severity::Note);
     let (unpinned, grave): (Vec<_>, Vec<_>) = grave.into_iter().partition(|d| d.code == Code::ImageNotPinned);
@@ -247,8 +250,14 @@ fn push_findings(out: &mut String, findings: &[Diagnostic], dress: Dress) {
         out.push('\n');
     }
     if !notes.is_empty() {
-        for note in notes {
+        for note in &notes {
             out.push_str(&render::short(note));
+        }
+        let mut helped = HashSet::new();
+        for note in notes.iter().filter(|note| helped.insert(note.code)) {
+            if let Some(help) = note.help.first() {
+                out.push_str(&format!("  = help[{}]: {}\n", note.code, visible(help)));
+            }
         }
         out.push('\n');
     }

@@ -100,6 +100,42 @@ pub fn images<'v>(value: &'v Value, at: &'v [String], more: &[Vec<String>]) -> V
     found
 }
 
+/// How far a path of mapping keys, indices and `*` leads into a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// How many of its steps lead somewhere.
+    pub steps: usize,
+    /// Whether it leads to a text, as an image's name is one.
+    pub is_text: bool,
+    /// The keys that stand where it leads no further.
+    pub keys: Vec<String>,
+}
+
+/// How far a path such as [`images`] takes leads into a value.
+pub fn reach(value: &Value, path: &[String]) -> Reach {
+    let mut here = vec![value];
+    for (steps, step) in path.iter().enumerate() {
+        let next: Vec<&Value> = here.iter().flat_map(|value| children(value, step)).collect();
+        if next.is_empty() {
+            let keys = here.iter().filter_map(|value| value.as_object()).flat_map(|map| map.keys().cloned());
+            return Reach { steps, is_text: false, keys: keys.collect() };
+        }
+        here = next;
+    }
+    Reach { steps: path.len(), is_text: here.iter().any(|value| value.is_string()), keys: Vec::new() }
+}
+
+/// What one step leads to.
+fn children<'v>(value: &'v Value, step: &str) -> Vec<&'v Value> {
+    match (value, step) {
+        (Value::Object(map), "*") => map.values().collect(),
+        (Value::Array(items), "*") => items.iter().collect(),
+        (Value::Object(map), key) => map.get(key).into_iter().collect(),
+        (Value::Array(items), index) => index.parse().ok().and_then(|at: usize| items.get(at)).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
 fn is_image(way: &[Step<'_>], name: &str, more: &[Vec<String>]) -> bool {
     let key = |from_end: usize| way.len().checked_sub(from_end).and_then(|at| way.get(at)?.key());
     let in_container = key(3).is_some_and(|key| CONTAINER_LISTS.contains(&key));

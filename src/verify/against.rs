@@ -323,7 +323,7 @@ impl Holder<'_, '_> {
         let (file, argument) = (&self.file.name, argument(self.file));
         let message = match (part, entry) {
             (Some(_), None) => format!("{file} lacks this document, and no patch takes it out"),
-            (None, Some(_)) => format!("{file} has a document that the base does not have"),
+            (None, Some(_)) => format!("{file} has a document that neither base nor overlay has"),
             _ => format!("no patch claims this difference: {}", told(&odd.difference)),
         };
         let mut finding = Diagnostic::new(Code::UndocumentedDeparture, message).resource(resource);
@@ -334,7 +334,7 @@ impl Holder<'_, '_> {
         let base_place = part.and_then(|part| part.place(&place_before(&odd.difference)));
         finding = match (place, base_place) {
             (Some(place), _) => finding.at(place, "here in the file"),
-            (None, Some(place)) => finding.at(place, "here in the base"),
+            (None, Some(place)) => finding.at(place, part.map_or("", |part| self.prover.whose(part.document.planned))),
             (None, None) => finding,
         };
         if let Some(field) = field_of_texts(&Identity::of(entry.map_or(&Value::Null, |e| &e.value)), &odd.difference) {

@@ -331,6 +331,9 @@ impl Prover<'_> {
             images::check(&resource, &result.loaded.value, self.overlay.images, writer, &mut found);
             release::check(&released, &resource, result, self.overlay.images, writer, &mut found);
         }
+        let base = self.base.iter().map(|document| (document.identity.to_string(), &document.loaded.value));
+        let result = self.result.iter().map(|document| (document.identity.to_string(), &document.loaded.value));
+        images::check_listed(self.overlay.layer, &base.chain(result).collect::<Vec<_>>(), &mut found);
         self.findings.extend(found.into_vec());
     }
 
@@ -356,6 +359,12 @@ impl Prover<'_> {
         let node = base.tree.node(load::find(&base.tree, &same.or(found.first())?.path)?);
         let place = Place::new(base.source, base.start + node.span.start..base.start + node.span.end);
         Some(Writer { place, patch: None, unpins: false })
+    }
+
+    /// What is said at a place of a document: whose file it is in.
+    pub(super) fn whose(&self, planned: usize) -> &'static str {
+        let is_added = self.overlay.plan.added_from(planned).is_some();
+        if is_added { "here in what the overlay adds" } else { "here in the base" }
     }
 
     /// The file that an overlay adds a document from; `None` for a document of a base.
@@ -422,7 +431,8 @@ impl Prover<'_> {
         .path(path)
         .help("Write a patch for it, or take the change back.");
         if let Some(place) = self.base_place(&odd.difference, before) {
-            finding = finding.at(place, "here in the base");
+            let planned = before.and_then(|index| self.base.get(index)).map(|document| document.planned);
+            finding = finding.at(place, planned.map_or("", |planned| self.whose(planned)));
         }
         if let Some((claimed, (patch, place))) =
             odd.claimed.as_ref().and_then(|c| Some((c, self.place_of(claims.get(c.claim)?)?)))

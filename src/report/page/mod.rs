@@ -318,6 +318,9 @@ fn headline(overlay: &OverlayReport) -> String {
         return "There is no result to show: the overlay does not build".into();
     }
     let patches = overlay.patches.iter().filter(|p| !p.departures.is_empty()).count();
+    if let (Some(against), 0) = (&overlay.against, overlay.departures()) {
+        return format!("No patch explains anything in {}", visible(&against.file));
+    }
     let departures = counted(overlay.departures(), "departure", "departures");
     format!("{departures} under {}", counted(patches, "patch", "patches"))
 }
