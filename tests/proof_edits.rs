@@ -6,6 +6,8 @@
 mod dice;
 #[path = "support/plans.rs"]
 mod plans;
+#[path = "support/proving.rs"]
+mod proving;
 #[path = "support/mod.rs"]
 mod support;
 
@@ -14,36 +16,15 @@ use std::fs;
 use std::path::Path;
 
 use dice::Dice;
-use overlay::build::build;
-use overlay::config::Findings;
 use overlay::layer::plan::Plan;
 use overlay::subject::Subject;
 use overlay::verify::overlay::touches;
 use overlay::yaml::load::load_text;
 use overlay::yaml::stream;
 use overlay::yaml::tree::Tree;
-use plans::{any_subject, objections, overlay, plan_of, told};
+use plans::{any_subject, objections, overlay, plan_of};
+use proving::{any_value, block, oddly, patch, patch_of_text, places, plan, verified, with_text};
 use serde_json::{Value, json};
-
-/// The documents of a manifest as a plan with one patch; `None` where it is no manifest.
-fn plan(text: &str, patch: &str) -> Option<Plan> {
-    plan_of(&[text], &[patch])
-}
-
-/// A patch of one operation.
-fn patch(target: &Value, operation: &Value) -> String {
-    format!(
-        "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: s\nwhy: w\nchanges:\n  - target: {target}\n    \
-         patch:\n      - {operation}\n"
-    )
-}
-
-/// Builds and verifies. `None` where the build refuses; else the result, or what verify has to object to it.
-fn verified(subject: &Subject, plan: &Plan) -> Option<Result<String, String>> {
-    let built = build(plan, &[], &mut Findings::new())?.text;
-    let errors = objections(subject, plan, &built);
-    Some(if errors.is_empty() { Ok(built) } else { Err(format!("{}\n-- built\n{built}", told(errors.iter()))) })
-}
 
 /// The text of a case, which writes with signs what cannot be seen.
 fn plain(text: &str) -> String {
@@ -152,27 +133,6 @@ fn edits_that_share_lines_with_what_stays_are_proven() {
         }
     }
     assert!(complaints.is_empty(), "{complaints}");
-}
-
-/// The paths of all that is below the top of a value, and what is there.
-fn places(value: &Value) -> Vec<(String, &Value)> {
-    let mut found = Vec::new();
-    let mut open = vec![(String::new(), value)];
-    while let Some((path, value)) = open.pop() {
-        let escaped = |key: &str| match key.replace('~', "~0").replace('/', "~1") {
-            star if star == "*" => "~3".to_owned(),
-            key => key.strip_prefix('[').map_or(key.clone(), |rest| format!("~2{rest}")),
-        };
-        match value {
-            Value::Object(map) => open.extend(map.iter().map(|(k, v)| (format!("{path}/{}", escaped(k)), v))),
-            Value::Array(items) => open.extend(items.iter().enumerate().map(|(i, v)| (format!("{path}/{i}"), v))),
-            _ => {}
-        }
-        if !path.is_empty() {
-            found.push((path, value));
-        }
-    }
-    found
 }
 
 /// An operation that fits a place, spelled in one of several ways.
@@ -302,26 +262,6 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// A document with a text in it, as a literal or between quotes.
-fn with_text(text: &str, dice: &mut Dice) -> String {
-    let head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n";
-    if dice.below(3) == 0 {
-        return format!("{head}  text: {}\n", json!(text));
-    }
-    let lines: Vec<String> = text.split_inclusive('\n').map(|line| format!("    {line}")).collect();
-    let lines = lines.concat();
-    let (chomp, end) = if text.ends_with('\n') { ("", "") } else { ("-", "\n") };
-    format!("{head}  text: |{chomp}\n{lines}{end}  other: v\n")
-}
-
-/// A patch on the text that [`with_text`] puts into a document.
-fn patch_of_text(language: &str, operations: &str) -> String {
-    format!(
-        "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: s\nwhy: w\nchanges:\n  - target: {{kind: ConfigMap}}\n    \
-         within: {{path: /data/text, as: {language}}}\n    patch:\n      - {operations}\n"
-    )
-}
-
 #[test]
 fn edits_of_texts_that_are_laid_out_oddly_are_proven() {
     let subject = any_subject();
@@ -342,36 +282,6 @@ fn edits_of_texts_that_are_laid_out_oddly_are_proven() {
         }
     }
     assert!(complaints.is_empty(), "{complaints}");
-}
-
-/// A JSON text of a value, with white space of every kind wherever there may be some.
-fn oddly(value: &Value, dice: &mut Dice) -> String {
-    const SPACES: [&str; 9] = ["", "", "", " ", "\n", "\n  ", "\n     ", "\n\n   ", "\t"];
-    let space = |dice: &mut Dice| SPACES[dice.below(SPACES.len())];
-    let parts: Vec<String> = match value {
-        Value::Object(map) => map
-            .iter()
-            .map(|(key, value)| {
-                let colon = format!("{}:{}", ["", " "][dice.below(2)], [" ", ""][dice.below(2)]);
-                format!("{}{}{colon}{}{}", space(dice), json!(key), oddly(value, dice), space(dice))
-            })
-            .collect(),
-        Value::Array(items) => {
-            items.iter().map(|item| format!("{}{}{}", space(dice), oddly(item, dice), space(dice))).collect()
-        }
-        scalar => return scalar.to_string(),
-    };
-    if value.is_object() { format!("{{{}}}", parts.join(",")) } else { format!("[{}]", parts.join(",")) }
-}
-
-/// A value, of few keys and scalars, so that its parts look like one another.
-fn any_value(depth: usize, dice: &mut Dice) -> Value {
-    let below = |dice: &mut Dice| any_value(depth - 1, dice);
-    match if depth == 0 { 4 } else { dice.below(5) } {
-        0 | 1 => (0..dice.below(4)).map(|at| (["a", "b", "name"][at].to_owned(), below(dice))).collect(),
-        2 | 3 => (0..dice.below(4)).map(|_| below(dice)).collect(),
-        _ => [json!(1), json!("x"), json!({}), json!([])][dice.below(4)].clone(),
-    }
 }
 
 #[test]
@@ -411,31 +321,6 @@ fn random_edits_of_json_texts_in_any_layout_are_proven() {
     }
     assert!(complaints.is_empty(), "{complaints}");
     assert!(count > 180, "only {count} patches");
-}
-
-/// The lines of a value as a block, each line at `indent`, with blank lines and comments between some of them.
-fn block(value: &Value, indent: usize, dice: &mut Dice) -> String {
-    let column = " ".repeat(indent);
-    let mut out = String::new();
-    let mut part = |lead: String, value: &Value, dice: &mut Dice| {
-        out += ["", "", "\n", "\n\n", "# c\n", "\n  # c\n"][dice.below(6)]
-            .replace("# c", &format!("{column}# c"))
-            .as_str();
-        let is_block = !matches!(value, Value::Array(items) if items.is_empty())
-            && !matches!(value, Value::Object(map) if map.is_empty())
-            && (value.is_array() || value.is_object());
-        if is_block {
-            out += &format!("{column}{lead}\n{}", block(value, indent + 2, dice));
-        } else {
-            out += &format!("{column}{lead} {value}\n");
-        }
-    };
-    match value {
-        Value::Object(map) => map.iter().for_each(|(key, value)| part(format!("{key}:"), value, dice)),
-        Value::Array(items) => items.iter().for_each(|item| part("-".to_owned(), item, dice)),
-        _ => {}
-    }
-    out
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::yaml::tree::Tree;
 pub(super) fn stray(language: Language, base: &str, result: &str, edits: &[Difference]) -> Option<usize> {
     let is_json = |text| embedded::read(Language::Json, text).is_ok();
     match language {
-        Language::Toml => toml::stray(base, result),
+        Language::Toml => toml::stray(base, result, edits),
         _ if is_json(base) && is_json(result) => json::stray(base, result, edits),
         Language::Json => None,
         Language::Yaml => in_yaml(base, result, edits),

@@ -110,12 +110,19 @@ impl<'t> Brackets<'t> {
         let with_before = before.and_then(|before| gap(before.span.end, gone.span.end));
         match (with_before.or(with_next), gone.comma, neighbour.comma) {
             (Some(range), ..) => vec![cut(range)],
-            (None, Some(comma), _) => vec![cut(gone.span.start..comma + 1)],
+            (None, Some(comma), _) => vec![cut(self.with_blanks_before(gone.span.start, comma + 1)..comma + 1)],
             (None, None, comma) => {
                 let comma = comma.map(|comma| cut(comma..comma + 1));
                 comma.into_iter().chain([cut(gone.span.clone())]).collect()
             }
         }
+    }
+
+    /// Where a cut up to `end` begins that would begin at `start`: before the blanks there, if the line ends behind it.
+    fn with_blanks_before(&self, start: usize, end: usize) -> usize {
+        let is_last = self.text[end..content_end(self.text, end)].trim().is_empty();
+        let before = self.text[self.inner.start..start].trim_end_matches([' ', '\t']).len();
+        if is_last { self.inner.start + before } else { start }
     }
 
     /// The lines that an item has for itself, with the comments directly above it and the one behind it.

@@ -52,47 +52,63 @@ impl Steps<'_> {
     fn add(&mut self, path: &[String], new: New) -> Result<(), EmbeddedError> {
         let Some((last, parents)) = path.split_last() else { return self.replace(path, new) };
         match (kind(&self.text, parents)?, kind(&self.text, path)?) {
-            (Some(Kind::Table | Kind::Value), Some(_)) => self.replace(path, new),
-            (Some(_), _) => self.step(|text| text.add(parents, last, new)),
-            (None, _) => {
-                // What implied the parent went with the value that this one takes the place of.
-                let value = Value::Object(Map::from_iter([(last.clone(), new.value.clone())]));
-                self.add(parents, New { value: &value, ..new })
-            }
+            (Some(Kind::Table | Kind::Dotted | Kind::Value), Some(_)) => self.replace(path, new),
+            _ => self.step(|text| text.add(parents, last, new)),
         }
     }
 
     fn replace(&mut self, path: &[String], new: New) -> Result<(), EmbeddedError> {
         let Some((_, parents)) = path.split_last() else { return self.step(|text| text.replace_all(new)) };
-        if matches!(kind(&self.text, path)?, Some(Kind::Array | Kind::Value)) {
-            return self.step(|text| text.replace_value(path, new));
-        }
         let is_item = kind(&self.text, parents)? == Some(Kind::Tables);
-        self.step(|text| Ok(text.remove_statements(path)))?;
-        if is_item && kind(&self.text, parents)?.is_none() {
-            let list = Value::Array(vec![new.value.clone()]);
-            return self.add(parents, New { value: &list, ..new });
+        match kind(&self.text, path)? {
+            Some(Kind::Array | Kind::Value) => self.step(|text| text.replace_value(path, new)),
+            Some(Kind::Dotted) => self.step(|text| text.replace_dotted(path, new)),
+            _ if is_item && !new.value.is_object() => {
+                if !self.is_all_of(parents, path)? {
+                    return Err(not_a_table());
+                }
+                let list = Value::Array(vec![new.value.clone()]);
+                self.replace(parents, New { value: &list, ..new })
+            }
+            _ if is_section(new.value) => self.step(|text| text.replace_section(path, is_item, new)),
+            _ if !parents.is_empty() && self.is_all_of(parents, path)? => {
+                self.step(|text| text.replace_by_pair(parents, path, new))
+            }
+            _ => {
+                self.step(|text| Ok(text.remove_statements(path)))?;
+                self.add(path, new)
+            }
         }
-        self.add(path, new)
     }
 
     fn remove(&mut self, path: &[String]) -> Result<(), EmbeddedError> {
         let parents = path.split_last().map_or(path, |(_, parents)| parents);
-        let parent = kind(&self.text, parents)?;
-        self.step(|text| text.remove(parents, path))?;
-        if kind(&self.text, parents)?.is_some() {
-            return Ok(());
+        let empty = match kind(&self.text, parents)? {
+            Some(Kind::Tables) => Value::Array(Vec::new()),
+            _ => Value::Object(Map::new()),
+        };
+        if !parents.is_empty() && self.is_all_of(parents, path)? {
+            return self.replace(parents, New { value: &empty, spelled: None, comment: None });
         }
-        let empty = if parent == Some(Kind::Tables) { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
-        self.add(parents, New { value: &empty, spelled: None, comment: None })
+        self.step(|text| text.remove(parents, path))
+    }
+
+    /// Whether statements below a path are all that says that there is something at the path above.
+    fn is_all_of(&self, parents: &[String], path: &[String]) -> Result<bool, EmbeddedError> {
+        let document = super::parse(&self.text)?;
+        let statements = statements(&self.text, &document);
+        let mut of_parents = statements.iter().filter(|statement| statement.path.starts_with(parents)).peekable();
+        Ok(of_parents.peek().is_some() && of_parents.all(|statement| statement.path.starts_with(path)))
     }
 }
 
 /// What stands at a path, in as far as it decides how the path is edited.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// A section, or a table that headers or dotted keys imply.
+    /// A section, or a table that headers imply.
     Table,
+    /// A table that dotted keys imply.
+    Dotted,
     /// Sections `[[…]]`.
     Tables,
     /// Items in brackets.
@@ -103,6 +119,7 @@ enum Kind {
 
 fn kind(text: &str, path: &[String]) -> Result<Option<Kind>, EmbeddedError> {
     Ok(find(&super::parse(text)?, path).map(|found| match found {
+        Found::Table(table) if table.is_dotted() => Kind::Dotted,
         Found::Table(_) => Kind::Table,
         Found::Tables(_) => Kind::Tables,
         Found::Value(TomlValue::Array(_)) => Kind::Array,
@@ -192,9 +209,24 @@ impl Outlined<'_> {
         let Some(anchor) = self.statements.iter().rfind(|statement| statement.path.starts_with(parent)) else {
             return self.at_end(&lines.join(self.newline));
         };
-        let end = content_end(self.text, anchor.span.end);
+        let end = self.end_with_comments(anchor);
         let end = if parent.is_empty() { self.text.trim_end().len().max(end) } else { end };
         insertion(end, format!("{0}{0}{1}", self.newline, lines.join(self.newline)))
+    }
+
+    /// The end of a statement's line, or of the comments directly below it that do not stand directly above the next one.
+    fn end_with_comments(&self, statement: &Statement) -> usize {
+        let own = content_end(self.text, statement.span.end);
+        let mut end = own;
+        loop {
+            let below = next_line(self.text, end);
+            let line = self.text.get(below..content_end(self.text, below)).unwrap_or_default();
+            match line.trim() {
+                "" => return end,
+                comment if comment.starts_with('#') => end = below + line.len(),
+                _ => return own,
+            }
+        }
     }
 
     fn add_table(
@@ -205,8 +237,6 @@ impl Outlined<'_> {
         new: New,
     ) -> Result<Vec<TextEdit>, EmbeddedError> {
         without_comment(new)?;
-        let not_a_table =
-            || EmbeddedError::new(0, "this list is written as sections `[[…]]`, which hold mappings only");
         let members = new.value.as_object().ok_or_else(not_a_table)?;
         let lines = write::section(&header_keys(self.document, path), true, members)?;
         let at = if last == "-" { tables.len() } else { index(last).ok_or_else(unfit)? };
@@ -283,47 +313,146 @@ impl Outlined<'_> {
 
     /// The cuts that take out all that is said at or below the path.
     fn remove_statements(&self, path: &[String]) -> Vec<TextEdit> {
+        self.remove_all_but(path, |_| false)
+    }
+
+    /// The same, but for the statements that `stays` names by their numbers.
+    fn remove_all_but(&self, path: &[String], stays: impl Fn(usize) -> bool) -> Vec<TextEdit> {
         let gone = |statement: &Statement| statement.path.starts_with(path);
         let mut cuts: Vec<Range<usize>> = Vec::new();
-        for (at, statement) in self.statements.iter().enumerate().filter(|(_, statement)| gone(statement)) {
+        let statements = self.statements.iter().enumerate();
+        for (at, statement) in statements.filter(|(at, statement)| gone(statement) && !stays(*at)) {
             let in_gone_section = statement.section.and_then(|at| self.statements.get(at)).is_some_and(gone);
             let range = match statement.value {
                 Some(_) if in_gone_section => continue,
                 Some(_) => self.top_of(at)..next_line(self.text, statement.span.end),
                 None => self.section(at),
             };
-            let range = self.whole_lines(range);
             match cuts.last_mut().filter(|last| range.start <= last.end) {
                 Some(last) => *last = last.start.min(range.start)..range.end,
                 None => cuts.push(range),
             }
         }
+        let has_header = self.statements.iter().any(|statement| statement.value.is_none() && gone(statement));
+        if let Some(last) = cuts.last_mut().filter(|last| last.end == self.text.len()) {
+            last.start = self.start_at_the_end(last.start, has_header);
+        }
         cuts.into_iter().map(cut).collect()
     }
 
-    /// The section of a header: from the comments above it to its last pair, with the blank lines behind it, or, at
-    /// the end of the text, those before it.
-    fn section(&self, header: usize) -> Range<usize> {
-        let below = self.statements.iter().skip(header);
-        let last = below.take_while(|statement| statement.section == Some(header)).last();
-        let end = next_line(self.text, last.map_or(0, |last| last.span.end));
-        let rest = &self.text[end..];
-        let content = rest.trim_start();
-        if content.is_empty() {
-            let kept = self.text[..self.top_of(header)].trim_end().len();
-            return next_line(self.text, kept).min(self.top_of(header))..self.text.len();
-        }
-        self.top_of(header)..line_start(self.text, self.text.len() - content.len())
+    /// Puts a section, or sections `[[…]]`, in the place of the first of those that say what is at the path.
+    fn replace_section(&self, path: &[String], is_item: bool, new: New) -> Result<Vec<TextEdit>, EmbeddedError> {
+        without_comment(new)?;
+        let keys = header_keys(self.document, path);
+        let lines = match new.value {
+            Value::Object(members) if is_item => write::section(&keys, true, members)?,
+            value => write::sections(&keys, value)?,
+        };
+        let first = self.first_of(path).ok_or_else(unfit)?;
+        let statement = self.statements.get(first).ok_or_else(unfit)?;
+        let is_its_header = statement.path == path && new.value.is_object();
+        let (start, lines) = match lines.split_first() {
+            Some((_, body)) if is_its_header => (content_end(self.text, statement.span.end), body),
+            _ => (statement.span.start, lines.as_slice()),
+        };
+        let text = self.laid_out(first, is_its_header, lines);
+        Ok(self.in_place_of(path, first, start, text))
     }
 
-    /// The same, with the line break before it where the text ends without one.
-    fn whole_lines(&self, range: Range<usize>) -> Range<usize> {
-        if range.end < self.text.len() || self.text.ends_with('\n') {
-            return range;
+    /// Puts a section with one pair in the place of all that says what is at the path.
+    fn replace_by_pair(&self, parents: &[String], path: &[String], new: New) -> Result<Vec<TextEdit>, EmbeddedError> {
+        let last = path.last().ok_or_else(unfit)?;
+        let header = format!("[{}]", write::dotted(&header_keys(self.document, parents)));
+        let value = inline(new.value, None)?;
+        let pair = format!("{}{}{value}{}", write::key(last), self.equals(), written_comment(new)?);
+        let first = self.first_of(path).ok_or_else(unfit)?;
+        let start = self.statements.get(first).map_or(0, |statement| statement.span.start);
+        let text = self.laid_out(first, false, &[header, pair]);
+        Ok(self.in_place_of(path, first, start, text))
+    }
+
+    /// The number of the first header that says something of what is at the path.
+    fn first_of(&self, path: &[String]) -> Option<usize> {
+        self.statements.iter().position(|statement| statement.value.is_none() && statement.path.starts_with(path))
+    }
+
+    /// Lines of sections, indented as the header of that number and the first pair below it. Where the header stays, they
+    /// stand behind it.
+    fn laid_out(&self, header: usize, is_behind: bool, lines: &[String]) -> String {
+        let indent_of = |at: usize| self.statements.get(at).map(|statement| indent(self.text, statement.span.start));
+        let of_header = indent_of(header).unwrap_or_default();
+        let has_pair = self.statements.get(header + 1).is_some_and(|next| next.section == Some(header));
+        let of_pair = indent_of(header + 1).filter(|_| has_pair).unwrap_or(of_header);
+        let mut text = String::new();
+        for (number, line) in lines.iter().enumerate() {
+            let lead = if line.starts_with('[') { of_header } else { of_pair };
+            match (number > 0 || is_behind, line.is_empty()) {
+                (true, true) => text.push_str(self.newline),
+                (true, false) => text.extend([self.newline, lead, line]),
+                (false, _) => text.push_str(line),
+            }
         }
-        let before = &self.text[..range.start];
-        let kept = before.strip_suffix('\n').unwrap_or(before);
-        kept.strip_suffix('\r').unwrap_or(kept).len()..range.end
+        text
+    }
+
+    /// The edits that put `text` from `start` to the end of a section, and take out all else that is said at or below the
+    /// path.
+    fn in_place_of(&self, path: &[String], first: usize, start: usize, text: String) -> Vec<TextEdit> {
+        let end = content_end(self.text, self.last_of_section(first));
+        let others = self.remove_all_but(path, |at| at == first);
+        std::iter::once(TextEdit { range: start..end, text }).chain(others).collect()
+    }
+
+    /// Puts one pair in the place of the dotted keys that say what is at the path.
+    fn replace_dotted(&self, path: &[String], new: New) -> Result<Vec<TextEdit>, EmbeddedError> {
+        let is_of_it = |statement: &&Statement| statement.path.starts_with(path);
+        let is_pair = |statement: &Statement| statement.value.is_some() && is_of_it(&statement);
+        let first = self.statements.iter().position(is_pair).ok_or_else(unfit)?;
+        let statement = self.statements.get(first).ok_or_else(unfit)?;
+        let section = statement.section.and_then(|at| self.statements.get(at)).map_or(0, |header| header.path.len());
+        let keys: Vec<&str> = path.iter().skip(section).map(String::as_str).collect();
+        let equals = self.text.get(statement.equals.clone()).unwrap_or(" = ");
+        let text = format!("{}{equals}{}{}", write::dotted(&keys), inline(new.value, None)?, written_comment(new)?);
+        let is_alone = self.statements.iter().filter(is_of_it).count() == 1;
+        let line_end = content_end(self.text, statement.span.end);
+        let end = if is_alone && new.comment.is_none() { statement.span.end } else { line_end };
+        let pair = TextEdit { range: statement.span.start..end, text };
+        let (mut edits, behind): (Vec<_>, Vec<_>) = self
+            .remove_all_but(path, |at| at == first)
+            .into_iter()
+            .partition(|edit| edit.range.end <= pair.range.start);
+        edits.push(pair);
+        edits.extend(behind);
+        Ok(edits)
+    }
+
+    /// The end of the last statement of a header's section.
+    fn last_of_section(&self, header: usize) -> usize {
+        let below = self.statements.iter().skip(header);
+        let last = below.take_while(|statement| statement.section == Some(header)).last();
+        last.map_or(0, |last| last.span.end)
+    }
+
+    /// The section of a header: from the comments above it to its last pair, with the blank lines behind it.
+    fn section(&self, header: usize) -> Range<usize> {
+        let end = next_line(self.text, self.last_of_section(header));
+        let rest = &self.text[end..];
+        let content = rest.trim_start();
+        let end =
+            if content.is_empty() { self.text.len() } else { line_start(self.text, self.text.len() - content.len()) };
+        self.top_of(header)..end
+    }
+
+    /// Where a cut up to the end of the text begins: a section takes the blank lines before it along, and where the text
+    /// ends without a line break, it does so afterwards.
+    fn start_at_the_end(&self, start: usize, is_section: bool) -> usize {
+        let kept = self.text[..start].trim_end_matches(['\n', '\r']).len();
+        let line = next_line(self.text, content_end(self.text, kept)).min(start);
+        match (self.text.ends_with('\n'), is_section) {
+            (false, _) => content_end(self.text, kept).min(start),
+            (true, true) => line,
+            (true, false) => start,
+        }
     }
 
     /// Where a statement begins with the comment lines directly above it.
@@ -336,6 +465,10 @@ impl Outlined<'_> {
             before.map_or(0, |before| before.span.end),
         )
     }
+}
+
+fn not_a_table() -> EmbeddedError {
+    EmbeddedError::new(0, "this list is written as sections `[[…]]`, which hold mappings only")
 }
 
 /// The comment behind a pair, with the blank before it.

@@ -15,7 +15,8 @@ fn replace(text: &str, path: &str, value: &Value) -> String {
 }
 
 fn remove(text: &str, path: &str) -> String {
-    changed(Language::Toml, text, "remove", path, &Value::Null).unwrap()
+    let after = changed(Language::Toml, text, "remove", path, &Value::Null);
+    after.unwrap_or_else(|error| panic!("{text:?} {path}: {error}"))
 }
 
 fn commented(text: &str, key: &str, add: bool, comment: &str) -> Result<String, EmbeddedError> {
@@ -189,9 +190,9 @@ fn a_replaced_value_keeps_its_kind_its_quotes_and_what_stands_behind_it() {
         ("a = { b = 1, c = [true] }\n", "/a/c/0", json!(false), "a = { b = 1, c = [false] }\n"),
         ("a = { b.c = 1 }\n", "/a/b/c", json!(2), "a = { b.c = 2 }\n"),
         ("a.b = 1\n", "/a/b", json!({"x": 1}), "a.b = { x = 1 }\n"),
-        ("[t]\na = 1\n\n[u]\nb = 1\n", "/t", json!({"z": 1}), "[u]\nb = 1\n\n[t]\nz = 1\n"),
+        ("[t]\na = 1\n\n[u]\nb = 1\n", "/t", json!({"z": 1}), "[t]\nz = 1\n\n[u]\nb = 1\n"),
         ("[t]\na = 1\n", "/t", json!(5), "t = 5\n"),
-        ("a.b.c = 1\nd = 1\n", "/a/b", json!(5), "d = 1\n\n[a]\nb = 5\n"),
+        ("a.b.c = 1\nd = 1\n", "/a/b", json!(5), "a.b = 5\nd = 1\n"),
         ("# x\na = 1\n", "", json!({"b": 1, "t": {"c": 2}}), "b = 1\n\n[t]\nc = 2\n"),
         ("a = 1\n", "", json!({"t": {"c": 2}}), "[t]\nc = 2\n"),
     ];

@@ -143,7 +143,7 @@ fn gaps(value: &Value, parts: &Range<Option<usize>>) -> Vec<Range<usize>> {
 }
 
 /// Whether no line of white space ends in blanks or is empty.
-fn is_tidy(gap: &str) -> bool {
+pub(super) fn is_tidy(gap: &str) -> bool {
     let mut lines = gap.split('\n').map(|line| line.trim_end_matches('\r'));
     let (first, last) = (lines.next().unwrap_or_default(), lines.next_back());
     last.is_none()

@@ -1,0 +1,369 @@
+//! Whatever is built in a TOML text is proven, however the text is laid out, and nothing else is: random texts under random
+//! changes, and what is done to the results besides.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+#[path = "support/dice.rs"]
+mod dice;
+#[path = "support/plans.rs"]
+mod plans;
+#[path = "support/proving.rs"]
+mod proving;
+
+use std::fmt::Write as _;
+
+use dice::Dice;
+use overlay::embedded::{self, Language};
+use overlay::subject::Subject;
+use overlay::yaml::load::load_text;
+use plans::{any_subject, objections, plan_of};
+use proving::{block, oddly, patch, patch_of_text, places, verified, with_text};
+use serde_json::{Map, Value, json};
+
+/// A value without what TOML cannot say.
+fn any_toml(depth: usize, dice: &mut Dice) -> Value {
+    let below = |dice: &mut Dice| any_toml(depth - 1, dice);
+    match if depth == 0 { 6 } else { dice.below(7) } {
+        0..=2 => members(depth, dice).into(),
+        3 => (0..dice.below(4)).map(|_| Value::from(members(depth, dice))).collect(),
+        4 => (0..dice.below(4)).map(|_| below(dice)).collect(),
+        _ => [json!(1), json!("x"), json!({}), json!([]), json!("a # b"), json!("it's \"it\""), json!(true)]
+            [dice.below(7)]
+        .clone(),
+    }
+}
+
+fn members(depth: usize, dice: &mut Dice) -> Map<String, Value> {
+    let depth = depth.saturating_sub(1);
+    (0..dice.below(4)).map(|at| (["a", "b", "name", "k.l"][at].to_owned(), any_toml(depth, dice))).collect()
+}
+
+/// Writes a text. What stands below the top of a table comes in `later`, so that it may follow other tables.
+struct Writer {
+    text: String,
+    comments: usize,
+}
+
+impl Writer {
+    /// Lines that say nothing, maybe.
+    fn noise(&mut self, dice: &mut Dice) {
+        self.comments += 1;
+        let comment = format!("# c{}\n", self.comments);
+        self.text += &["", "", "", "\n", "\n", "\n\n", "# c\n", "\n# c\n", "# c\n\n", "\n  # c\n# c\n"][dice.below(10)]
+            .replace("# c\n", &comment);
+    }
+
+    fn line_end(&mut self, dice: &mut Dice) {
+        self.text += ["\n", "\n", "\n", " # why\n", " \n"][dice.below(5)];
+    }
+
+    fn pair(&mut self, keys: &[&str], value: &Value, dice: &mut Dice) {
+        self.noise(dice);
+        let equals = [" = ", " = ", "=", "  =  "][dice.below(4)];
+        let written = inline(value, dice);
+        write!(self.text, "{}{}{equals}{written}", ["", "", "", "  "][dice.below(4)], dotted(keys)).unwrap();
+        self.line_end(dice);
+    }
+
+    fn header(&mut self, keys: &[&str], is_item: bool, dice: &mut Dice) {
+        self.noise(dice);
+        let keys = dotted(keys);
+        let header = if is_item { format!("[[{keys}]]") } else { format!("[{keys}]") };
+        self.text += ["", "", "", "  "][dice.below(4)];
+        self.text += &header;
+        self.line_end(dice);
+    }
+
+    /// A table below its header, or the top.
+    fn table(&mut self, keys: &[&str], members: &Map<String, Value>, dice: &mut Dice) {
+        let mut below = Vec::new();
+        for (key, value) in members {
+            let own = [keys, &[key.as_str()]].concat();
+            let is_list_of_tables = |items: &Vec<Value>| !items.is_empty() && items.iter().all(Value::is_object);
+            match value {
+                Value::Object(map) if dice.below(4) > 0 => below.push((own, vec![map], false)),
+                Value::Object(map) if !map.is_empty() && dice.below(3) > 0 => {
+                    map.iter().for_each(|(inner, value)| self.pair(&[key, inner], value, dice));
+                }
+                Value::Array(items) if is_list_of_tables(items) && dice.below(4) > 0 => {
+                    below.push((own, items.iter().filter_map(Value::as_object).collect(), true));
+                }
+                value => self.pair(&[key], value, dice),
+            }
+        }
+        for (keys, tables, is_list) in below {
+            for table in tables {
+                let is_table = |value: &Value| value.as_object().is_some_and(|map| !map.is_empty());
+                let is_implied = !is_list && !table.is_empty() && table.values().all(is_table) && dice.below(2) == 0;
+                if is_implied {
+                    for (key, value) in table {
+                        let keys = [keys.as_slice(), &[key.as_str()]].concat();
+                        self.header(&keys, false, dice);
+                        self.table(&keys, value.as_object().unwrap(), dice);
+                    }
+                } else {
+                    self.header(&keys, is_list, dice);
+                    self.table(&keys, table, dice);
+                }
+            }
+        }
+    }
+}
+
+fn dotted(keys: &[&str]) -> String {
+    let key = |key: &&str| if key.contains('.') { format!("\"{key}\"") } else { (*key).to_owned() };
+    keys.iter().map(key).collect::<Vec<_>>().join(".")
+}
+
+fn inline(value: &Value, dice: &mut Dice) -> String {
+    match value {
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(|item| inline(item, dice)).collect();
+            let end = if items.is_empty() { "" } else { ["", ","][dice.below(2)] };
+            match dice.below(4) {
+                0 if !items.is_empty() => format!("[\n  {}{end}\n]", items.join(", # of it\n  # of the next\n  ")),
+                1 if !items.is_empty() => format!("[ {}{end} ]", items.join(",\n    ")),
+                2 => format!("[{}{end}]", items.join(",")),
+                _ => format!("[{}]", items.join(", ")),
+            }
+        }
+        Value::Object(map) => {
+            let space = ["", " "][dice.below(2)];
+            let pair = |(key, value): (&String, &Value)| format!("{} = {}", dotted(&[key]), one_line(value));
+            format!("{{{space}{}{space}}}", map.iter().map(pair).collect::<Vec<_>>().join(", "))
+        }
+        Value::String(text) if !text.contains('\'') && dice.below(3) == 0 => format!("'{text}'"),
+        other => other.to_string(),
+    }
+}
+
+fn one_line(value: &Value) -> String {
+    inline(value, &mut Dice::new("one line")).replace(" # of it\n  # of the next\n  ", " ").replace('\n', " ")
+}
+
+fn any_text(value: &Map<String, Value>, dice: &mut Dice) -> String {
+    let mut writer = Writer { text: String::new(), comments: 0 };
+    writer.table(&[], value, dice);
+    writer.noise(dice);
+    let text = match dice.below(4) {
+        0 => writer.text.trim_end_matches('\n').to_owned(),
+        _ => writer.text,
+    };
+    match dice.below(6) {
+        0 => text.replace('\n', "\r\n"),
+        1 => format!("\u{feff}{text}"),
+        _ => text,
+    }
+}
+
+fn operation(found: &[(String, &Value)], dice: &mut Dice) -> Value {
+    let (path, there) = &found[dice.below(found.len())];
+    let (other, _) = &found[dice.below(found.len())];
+    let new = any_toml(2, dice);
+    match (there, dice.below(8)) {
+        (_, 0 | 1) => json!({"op": "remove", "path": path}),
+        (_, 2) => json!({"op": "copy", "from": other, "path": format!("{path}-copy")}),
+        (Value::Object(_), 3 | 4) => json!({"op": "add", "path": format!("{path}/new"), "value": new}),
+        (Value::Array(items), 3 | 4) => {
+            json!({"op": "add", "path": format!("{path}/{}", dice.below(items.len() + 1)), "value": new})
+        }
+        _ => json!({"op": "replace", "path": path, "value": new}),
+    }
+}
+
+/// What the text in a result says, as it stands.
+fn text_in(result: &str) -> String {
+    load_text(result).unwrap().value["data"]["text"].as_str().unwrap().to_owned()
+}
+
+/// Texts that differ from `after` where it has what `before` has: by a comment, a blank line, blanks at a line's end, or
+/// without a line.
+fn tampered(before: &str, after: &str, dice: &mut Dice) -> Vec<String> {
+    let old: Vec<&str> = before.split_inclusive('\n').collect();
+    let new: Vec<&str> = after.split_inclusive('\n').collect();
+    let says_nothing = |line: &&&str| line.trim().is_empty() || line.trim().starts_with('#');
+    let stays = |at: &usize| {
+        let above = new[..*at].iter().rev().take_while(says_nothing).count() + 1;
+        let below = new[*at + 1..].iter().take_while(says_nothing).count() + 2;
+        let around = at.checked_sub(above).and_then(|from| new.get(from..at + below));
+        around.is_some_and(|around| old.windows(around.len()).filter(|lines| *lines == around).count() == 1)
+    };
+    let places: Vec<usize> = (1..new.len()).filter(stays).collect();
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let at = places[dice.below(places.len())];
+    let (above, line, below) = (new[..at].concat(), new[at], new[at + 1..].concat());
+    let bare = line.trim_end();
+    vec![
+        format!("{above}# said besides\n{line}{below}"),
+        format!("{above}\n{line}{below}"),
+        format!("{above}{bare}  {}{below}", &line[bare.len()..]),
+        format!("{above}  {line}{below}"),
+        format!("{above}{below}"),
+    ]
+}
+
+/// What verify does not see of what is done to a result besides.
+fn unseen(subject: &Subject, base: &str, patches: &[&str], built: &str, dice: &mut Dice) -> Option<String> {
+    let after = text_in(built);
+    let read = |text: &str| embedded::read(Language::Toml, text);
+    for other in tampered(&text_in(base), &after, dice) {
+        if read(&other).is_err() || other == after {
+            continue;
+        }
+        let mut manifest = load_text(built).unwrap().value;
+        let head = built.split("  text: ").next().unwrap();
+        let tail = if built.contains("\n  other: v\n") { "  other: v\n" } else { "" };
+        manifest["data"]["text"] = json!(other);
+        let result = match built.split("  text: ").nth(1).unwrap().strip_prefix('|') {
+            Some(rest) => {
+                let chomp = rest.split('\n').next().unwrap();
+                let lines: String = other
+                    .split_inclusive('\n')
+                    .map(|l| {
+                        if l.trim().is_empty() {
+                            l.trim_start_matches([' ', '\t']).to_owned()
+                        } else {
+                            format!("    {l}")
+                        }
+                    })
+                    .collect();
+                format!("{head}  text: |{chomp}\n{lines}{}{tail}", if other.ends_with('\n') { "" } else { "\n" })
+            }
+            None => format!("{head}  text: {}\n{tail}", json!(other)),
+        };
+        if load_text(&result).map(|loaded| loaded.value) != Ok(manifest) {
+            continue;
+        }
+        let plan = plan_of(&[base], patches).unwrap();
+        if objections(subject, &plan, &result).is_empty() {
+            return Some(format!("nobody sees\n{result}"));
+        }
+    }
+    None
+}
+
+#[test]
+fn random_edits_of_toml_texts_in_any_layout_are_proven_and_what_is_done_besides_is_found() {
+    let subject = any_subject();
+    let (mut count, mut refused, mut wrong, mut complaints) = (0, 0, 0, String::new());
+    let rounds = std::env::var("OVERLAY_PROOF_ROUNDS").map_or(600, |rounds| rounds.parse().unwrap());
+    for round in 0..rounds {
+        let mut dice = Dice::new(&format!("toml {round}"));
+        let mut value = Map::new();
+        for key in ["k", "l", "m"] {
+            value.insert(key.to_owned(), any_toml(3, &mut dice));
+        }
+        let text = any_text(&value, &mut dice);
+        let value = Value::from(value);
+        assert_eq!(embedded::read(Language::Toml, &text).map_err(|e| e.message), Ok(value.clone()), "{text}");
+        let found = places(&value);
+        let patches: Vec<String> = (0..=dice.below(2))
+            .map(|_| {
+                let operations: Vec<String> =
+                    (0..=dice.below(2)).map(|_| operation(&found, &mut dice).to_string()).collect();
+                patch_of_text("toml", &operations.join("\n      - "))
+            })
+            .collect();
+        let patches: Vec<&str> = patches.iter().map(String::as_str).collect();
+        let base = with_text(&text, &mut dice);
+        let Some(plan) = plan_of(&[&base], &patches) else { continue };
+        let Some(result) = verified(&subject, &plan) else {
+            refused += 1;
+            continue;
+        };
+        count += 1;
+        let complaint = match result {
+            Ok(built) => unseen(&subject, &base, &patches, &built, &mut dice),
+            Err(objection) => Some(objection),
+        };
+        if let Some(complaint) = complaint {
+            wrong += 1;
+            let operations = patches.iter().map(|patch| patch.split_once("patch:").unwrap().1).collect::<String>();
+            if complaints.len() < 9000 {
+                write!(complaints, "### {round}{operations}-- base\n{base}\n-- told\n{complaint}\n").unwrap();
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{wrong} of {count}, {refused} refused\n{complaints}");
+    assert!(count * 10 > rounds * 6, "only {count} of {rounds}, {refused} refused");
+}
+
+/// A document that holds a text among other things, some of them behind blank lines and comments.
+fn holding(text: &str, dice: &mut Dice) -> String {
+    let document = with_text(text, dice);
+    let (head, data) = document.split_once("data:\n").unwrap();
+    let noise = |dice: &mut Dice| ["", "", "\n", "\n\n", "# c\n", "\n# c\n", "  # c\n\n"][dice.below(7)];
+    let other = ["", "  other: v\n", "  other: |+\n    v\n\n", "  none: {}\n\n"][dice.below(4)];
+    let (data, lead) = (data.trim_end_matches("  other: v\n"), noise(dice));
+    format!("{head}{}data:\n{other}{lead}{data}{}binaryData: {{}}\n", noise(dice), noise(dice))
+}
+
+#[test]
+fn what_is_edited_in_a_text_and_then_goes_with_what_it_lies_in_leaves_nothing_behind() {
+    let subject = any_subject();
+    let (mut count, mut complaints) = (0, String::new());
+    for round in 0..600 {
+        let mut dice = Dice::new(&format!("gone {round}"));
+        let mut value = Map::new();
+        for key in ["k", "l", "m"] {
+            value.insert(key.to_owned(), any_toml(3, &mut dice));
+        }
+        let (language, text) = match dice.below(3) {
+            0 => ("toml", any_text(&value, &mut dice)),
+            1 => ("json", oddly(&value.clone().into(), &mut dice) + "\n"),
+            _ => ("yaml", block(&value.clone().into(), 0, &mut dice)),
+        };
+        let value = Value::from(value);
+        let found = places(&value);
+        let (inner, there) = &found[dice.below(found.len())];
+        let new = any_toml(1, &mut dice);
+        let first = match (there, dice.below(3)) {
+            (Value::Object(_), 1) => json!({"op": "add", "path": format!("{inner}/new"), "value": new}),
+            (_, 2) => json!({"op": "replace", "path": inner, "value": new}),
+            _ => json!({"op": "remove", "path": inner}),
+        };
+        let first = patch_of_text(language, &first.to_string());
+        let ends: Vec<usize> = inner.match_indices('/').skip(1).map(|(at, _)| at).chain([inner.len()]).collect();
+        let outer = &inner[..ends[dice.below(ends.len())]];
+        let is_written_twice = !first.contains("\"replace\"") && outer.len() == inner.len();
+        let on_document = |operation: Value| patch(&json!({"kind": "ConfigMap"}), &operation);
+        let then = match dice.below(6) {
+            0 => on_document(json!({"op": "remove", "path": "/data/text"})),
+            1 => on_document(json!({"op": "remove", "path": "/data"})),
+            2 => on_document(json!({"op": "replace", "path": "/data", "value": {"k": "v"}})),
+            3 => on_document(json!({"op": "replace", "path": "/data/text", "value": "other\n"})),
+            _ if is_written_twice => continue,
+            4 => patch_of_text(language, &json!({"op": "remove", "path": outer}).to_string()),
+            _ => patch_of_text(language, &json!({"op": "replace", "path": outer, "value": "other"}).to_string()),
+        };
+        let base = holding(&text, &mut dice);
+        let Some(both) = plan_of(&[&base], &[&first, &then]) else { continue };
+        let Some(result) = verified(&subject, &both) else { continue };
+        count += 1;
+        let alone = verified(&subject, &plan_of(&[&base], &[&then]).unwrap());
+        if result.is_err() || Some(&result) != alone.as_ref() {
+            let (Ok(told) | Err(told)) = result;
+            write!(complaints, "### {round}\n{first}\n{then}\n-- base\n{base}\n{told}\n-- alone\n{alone:?}\n").unwrap();
+        }
+    }
+    assert!(complaints.is_empty(), "{complaints}");
+    assert!(count > 300, "only {count} pairs of patches");
+}
+
+#[test]
+fn a_list_of_items_in_a_text_is_not_taken_for_the_items_of_a_list_around_it() {
+    let item = |name: &str| {
+        format!(
+            "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: {name}}}\n  data:\n    text: '{{\"items\": []}}'\n"
+        )
+    };
+    let base = format!("apiVersion: v1\nkind: List\nitems:\n{}{}{}", item("a"), item("b"), item("c"));
+    let on =
+        |patch: String, name: &str| patch.replace("{kind: ConfigMap}", &format!("{{kind: ConfigMap, name: {name}}}"));
+    let first = on(patch_of_text("json", "{op: add, path: /items/0, value: 1}"), "a");
+    let second = on(patch_of_text("json", "{op: add, path: /items/0, value: 2}"), "b");
+    let built = verified(&any_subject(), &plan_of(&[&base], &[&first, &second]).unwrap()).unwrap().unwrap();
+    let wanted = base.replacen("[]", "[1]", 1).replacen("[]", "[2]", 1);
+    assert_eq!(built, wanted);
+}
