@@ -195,6 +195,13 @@ impl<'p> Documents<'p> {
         }
     }
 
+    /// Remembers that a text in a document was edited.
+    pub(super) fn note_edited(&mut self, resource: Resource) {
+        if let Some(document) = self.list.get_mut(resource.document) {
+            document.edited = true;
+        }
+    }
+
     /// Makes on the text of every document what is still to be made there, of those too that were taken out.
     pub(super) fn settle(&mut self) -> Result<(), Box<Diagnostic>> {
         for document in &mut self.list {

@@ -240,6 +240,7 @@ impl Builder<'_> {
         let site = Site { patch, change: number, resource: &resource };
         let State { mut road, value } = self.documents.state(hit)?;
         let part = value.pointer(&pointer(&prefix)).unwrap_or(&Value::Null);
+        let mut is_edited = false;
         let (after, steps, already) = match site.text_within(part)? {
             None => {
                 let Run { value: after, steps, already } = site.run(part)?;
@@ -252,10 +253,13 @@ impl Builder<'_> {
             Some(found) => {
                 let found = TextWithin { path: [prefix, found.path].concat(), ..found };
                 let place = |offset| self.documents.place_in_text(hit, &found, offset);
-                road.settle(&resource)?;
-                let inner = text::within(&site, Arc::clone(road.text()), &found, place)?;
-                let value = with_part(&value, &found.path, inner.text.into());
-                (State { road: Road::at(inner.outer), value }, inner.steps.into(), inner.already)
+                let inner = road.go_inside(&site, patch, &found, place)?;
+                if self.pace == Pace::EachChange {
+                    road.settle(&resource)?;
+                }
+                is_edited = inner.text != found.text;
+                let value = if is_edited { with_part(&value, &found.path, inner.text.into()) } else { value };
+                (State { road, value }, Arc::from([]), inner.already)
             }
         };
         for origin in &already {
@@ -263,6 +267,9 @@ impl Builder<'_> {
             self.findings.add(finding);
         }
         self.documents.set_state(hit, after, &steps);
+        if is_edited {
+            self.documents.note_edited(hit);
+        }
         Ok(())
     }
 

@@ -15,13 +15,20 @@ use crate::patch::step::{Action, Step};
 pub(super) struct Course<'s> {
     value: &'s Value,
     steps: &'s [&'s Step],
+    /// Of each step, whether it stands for changes in a text; none does where this is shorter.
+    inside: &'s [bool],
     moves: OnceCell<Vec<bool>>,
 }
 
 impl<'s> Course<'s> {
-    /// `value` is what the document says before the steps.
-    pub(super) fn new(value: &'s Value, steps: &'s [&'s Step]) -> Course<'s> {
-        Course { value, steps, moves: OnceCell::new() }
+    /// `value` is what the document says before the steps. `inside` says of which of them that they stand for changes in a
+    /// text.
+    pub(super) fn new(value: &'s Value, steps: &'s [&'s Step], inside: &'s [bool]) -> Course<'s> {
+        Course { value, steps, inside, moves: OnceCell::new() }
+    }
+
+    fn is_inside(&self, number: usize) -> bool {
+        self.inside.get(number) == Some(&true)
     }
 
     fn moves(&self) -> &[bool] {
@@ -32,12 +39,13 @@ impl<'s> Course<'s> {
     pub(super) fn moot(&self) -> Vec<bool> {
         let steps = self.steps;
         let mut moot = vec![false; steps.len()];
-        for taker in takers(steps) {
+        for taker in takers(steps).into_iter().filter(|taker| !self.is_inside(*taker)) {
             let Some(step) = steps.get(taker) else { continue };
             let mut place = step.path.clone();
-            let before = steps.iter().zip(self.moves()).zip(&mut moot).take(taker).rev();
-            for ((earlier, moves), moot) in before {
-                if earlier.path.len() > place.len() && earlier.path.starts_with(&place) {
+            let before = steps.iter().zip(self.moves()).zip(&mut moot).enumerate().take(taker).rev();
+            for (number, ((earlier, moves), moot)) in before {
+                let is_of_it = earlier.path == place && (self.is_inside(number) || only_replaces(earlier));
+                if is_of_it || (earlier.path.len() > place.len() && earlier.path.starts_with(&place)) {
                     *moot = true;
                 } else if !go_back(&mut place, earlier, *moves) {
                     break;
@@ -72,7 +80,7 @@ fn takers(steps: &[&Step]) -> Vec<usize> {
         if !matches!(step.action, Action::Add(_)) && around.contains(shape.as_slice()) {
             takers.push(number);
         }
-        around.extend((0..shape.len()).filter_map(|length| shape.get(..length)));
+        around.extend((0..=shape.len()).filter_map(|length| shape.get(..length)));
     }
     takers
 }
@@ -89,6 +97,11 @@ fn moves(value: &Value, steps: &[&Step]) -> Vec<bool> {
         apply(&mut value, step).ok().map(|()| moves)
     };
     steps.iter().map_while(moves).collect()
+}
+
+/// Whether a step puts another value in the place of one, and leaves nothing else there.
+fn only_replaces(step: &Step) -> bool {
+    matches!(&step.action, Action::Replace(new) if new.comment.is_none())
 }
 
 /// Where what stands at a place stood before a step; false where the step brought it.
@@ -132,7 +145,7 @@ mod tests {
     fn moot_of(steps: &[(&str, &str)]) -> Vec<usize> {
         let value = json!({"l": [["a", "b"], ["c", "d"], {"0": "x", "1": {"y": 1}}], "m": {"k": {"v": 1}, "w": [1]}});
         let steps: Vec<Step> = steps.iter().map(|(action, path)| step(action, path)).collect();
-        let moot = Course::new(&value, &steps.iter().collect::<Vec<_>>()).moot();
+        let moot = Course::new(&value, &steps.iter().collect::<Vec<_>>(), &[]).moot();
         moot.iter().enumerate().filter(|(_, moot)| **moot).map(|(number, _)| number).collect()
     }
 
@@ -142,6 +155,10 @@ mod tests {
         assert_eq!(moot_of(&[("replace", "/m/k/v"), ("replace", "/m/k")]), [0]);
         assert_eq!(moot_of(&[("add", "/m/k/u"), ("remove", "/m/w/0"), ("remove", "/m")]), [0, 1]);
         assert_eq!(moot_of(&[("add", "/m/n"), ("add", "/m/n/0"), ("remove", "/m/n")]), [1]);
+        assert_eq!(
+            moot_of(&[("remove", "/m/k/v"), ("replace", "/m/k"), ("replace", "/m/k"), ("remove", "/m/k")]),
+            [0, 1, 2]
+        );
     }
 
     #[test]
@@ -157,7 +174,6 @@ mod tests {
     #[test]
     fn what_stays_is_made() {
         assert_eq!(moot_of(&[("remove", "/l/0"), ("replace", "/m/k")]), [0; 0]);
-        assert_eq!(moot_of(&[("replace", "/m/k"), ("replace", "/m/k")]), [0; 0]);
         assert_eq!(moot_of(&[("remove", "/m/k"), ("replace", "/m/k/v")]), [0; 0]);
         assert_eq!(moot_of(&[("remove", "/m/k/v"), ("add", "/m/q")]), [0; 0]);
         assert_eq!(moot_of(&[("remove", "/m/k/v"), ("remove", "/m/q/v")]), [0; 0]);

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::moot::Course;
 use crate::change::{Action, Change, New, Spelled, TextEdit, apply_edits, pointer};
 use crate::diag::{Code, Diagnostic, Place};
 use crate::embedded::{self, Language};
 use crate::patch::Patch;
 use crate::patch::lower::{Run, Site, TextWithin};
-use crate::patch::step::{Origin, Step};
+use crate::patch::step::{self, Origin, Step};
 use crate::yaml::edit::Source;
 use crate::yaml::tree::{NodeId, Style, Tree};
 use crate::yaml::{load, scalar};
@@ -24,11 +26,26 @@ pub(super) struct Road {
     ahead: Vec<Leg>,
 }
 
-/// Steps of one patch.
+/// A part of the way.
 #[derive(Clone, Debug)]
-struct Leg {
-    patch: Arc<Patch>,
-    steps: Arc<[Step]>,
+enum Leg {
+    /// Steps of one patch on the document.
+    Steps(Arc<Patch>, Arc<[Step]>),
+    /// Steps in a text that the document holds.
+    Inside(Box<Inside>),
+}
+
+/// Steps of one patch or more in a text that a document holds, with nothing between them that could touch the text.
+#[derive(Clone, Debug)]
+struct Inside {
+    language: Language,
+    /// The text before them.
+    before: Arc<str>,
+    steps: Vec<(Arc<Patch>, Step)>,
+    /// What they are on the text: edits by edits.
+    edits: Vec<(usize, Vec<TextEdit>)>,
+    /// All of them as one step on the document, which writes the text that they leave.
+    whole: Step,
 }
 
 impl Road {
@@ -45,7 +62,7 @@ impl Road {
     /// Puts the steps of a patch behind those that lie ahead.
     pub(super) fn go_on(&mut self, patch: &Arc<Patch>, steps: Arc<[Step]>) {
         if !steps.is_empty() {
-            self.ahead.push(Leg { patch: Arc::clone(patch), steps });
+            self.ahead.push(Leg::Steps(Arc::clone(patch), steps));
         }
     }
 
@@ -58,29 +75,205 @@ impl Road {
         }
         Ok(())
     }
+
+    /// Makes a change inside a text that the document holds where it is now, and puts what is left to do in the document behind the
+    /// steps that lie ahead. `place` finds a byte of the text in the document's file.
+    pub(super) fn go_inside(
+        &mut self,
+        site: &Site<'_>,
+        patch: &Arc<Patch>,
+        found: &TextWithin<'_>,
+        place: impl FnOnce(usize) -> Option<Place>,
+    ) -> Result<Inner, Box<Diagnostic>> {
+        let TextWithin { text, language, .. } = found;
+        let read = embedded::read(*language, text)
+            .map_err(|error| Box::new(site.unreadable(text, &error, place(error.offset))))?;
+        let Run { value, steps, already } = site.run(&read)?;
+        let Some(first) = steps.first() else { return Ok(Inner { text: (*text).to_owned(), already }) };
+        let origin = first.origin.clone();
+        let earlier = self.in_the_same(found);
+        let is_taken = |taker: &Step| {
+            let mut others = earlier.iter().filter_map(|at| self.inside(*at)).flat_map(|inside| &inside.steps);
+            !matches!(taker.action, step::Action::Add(_))
+                && others.any(|(_, other)| may_lie_in(&other.path, &taker.path))
+        };
+        let merges = steps.iter().any(is_taken);
+        let steps = steps.into_iter().map(|step| (Arc::clone(patch), step));
+        let first = earlier.first().filter(|_| merges).and_then(|at| Some((*at, self.inside(*at)?)));
+        let Some((at, first)) = first else {
+            let inside = Inside::new(site.resource, found, (*text).into(), steps.collect(), &value, &origin)?;
+            let text = inside.after().to_owned();
+            self.ahead.push(Leg::Inside(Box::new(inside)));
+            return Ok(Inner { text, already });
+        };
+        let before = earlier.iter().filter_map(|at| self.inside(*at)).flat_map(|inside| inside.steps.iter().cloned());
+        let (start, origin) = (Arc::clone(&first.before), first.whole.origin.clone());
+        let inside = Inside::new(site.resource, found, start, before.chain(steps).collect(), &value, &origin)?;
+        let text = inside.after().to_owned();
+        if let Some(leg) = self.ahead.get_mut(at) {
+            *leg = Leg::Inside(Box::new(inside));
+        }
+        for at in earlier.into_iter().skip(1).rev() {
+            self.ahead.remove(at);
+        }
+        Ok(Inner { text, already })
+    }
+
+    fn inside(&self, leg: usize) -> Option<&Inside> {
+        match self.ahead.get(leg) {
+            Some(Leg::Inside(inside)) => Some(inside),
+            _ => None,
+        }
+    }
+
+    /// The legs that lie ahead in the same text, as far back as none between them could touch it.
+    fn in_the_same(&self, found: &TextWithin<'_>) -> Vec<usize> {
+        let mut legs = Vec::new();
+        for (at, leg) in self.ahead.iter().enumerate().rev() {
+            match leg {
+                Leg::Inside(inside) if inside.whole.path != found.path => {}
+                Leg::Inside(inside) if inside.language == found.language => legs.push(at),
+                Leg::Steps(_, steps) if steps.iter().all(|step| leaves_alone(step, &found.path)) => {}
+                _ => break,
+            }
+        }
+        legs.reverse();
+        legs
+    }
+}
+
+impl Inside {
+    /// Makes the steps on the text `before`; what they leave must say `value`.
+    fn new(
+        resource: &str,
+        found: &TextWithin<'_>,
+        before: Arc<str>,
+        steps: Vec<(Arc<Patch>, Step)>,
+        value: &Value,
+        origin: &Origin,
+    ) -> Result<Inside, Box<Diagnostic>> {
+        let language = found.language;
+        let read = embedded::read(language, &before).unwrap_or(Value::Null);
+        let plain: Vec<&Step> = steps.iter().map(|(_, step)| step).collect();
+        let moot = Course::new(&read, &plain, &[]).moot();
+        let mut text = before.to_string();
+        let mut edits = Vec::new();
+        for (number, (patch, step)) in steps.iter().enumerate().filter(|(number, _)| moot.get(*number) == Some(&false))
+        {
+            let made = embedded::edit(language, &text, &step.as_change(patch)).map_err(|error| {
+                Box::new(refused(&site(resource, patch, step), &step.origin, error.to_string()).help(REPLACE_THE_TEXT))
+            })?;
+            text = apply_edits(&text, &made);
+            edits.push((number, made));
+        }
+        if !embedded::read(language, &text).is_ok_and(|after| after == *value) {
+            let message = "the edited text inside the document is not what the operations make of its value";
+            return Err(Box::new(Diagnostic::new(Code::Internal, message).patch(&origin.patch).resource(resource)));
+        }
+        let new = step::New { value: text.into(), spelled: None, comment: None };
+        let whole = Step { action: step::Action::Replace(new), path: found.path.clone(), origin: origin.clone() };
+        Ok(Inside { language, before, steps, edits, whole })
+    }
+
+    /// The text that they leave.
+    fn after(&self) -> &str {
+        match &self.whole.action {
+            step::Action::Replace(new) => new.value.as_str().unwrap_or_default(),
+            _ => "",
+        }
+    }
+
+    /// Carries the edits into the document.
+    fn carry(&self, resource: &str, mut outer: Text) -> Result<Text, Box<Diagnostic>> {
+        for (number, edits) in &self.edits {
+            let carried = outer.edited_within(&self.whole.path, edits).map_err(|error| {
+                let finding = match self.steps.get(*number) {
+                    Some((patch, step)) => refused(&site(resource, patch, step), &step.origin, error.to_string()),
+                    None => Diagnostic::new(Code::EditRefused, error.to_string()).resource(resource),
+                };
+                Box::new(finding.help(REPLACE_THE_TEXT))
+            })?;
+            outer = carried.map_or(outer, |edited| Arc::new(edited.after));
+        }
+        Ok(outer)
+    }
+}
+
+/// Whether a place may be in or at another, where indices count as equal, as they move.
+fn may_lie_in(place: &[String], other: &[String]) -> bool {
+    let is_index = |token: &String| token.bytes().all(|byte| byte.is_ascii_digit());
+    let is_alike = |(one, other): (&String, &String)| one == other || (is_index(one) && is_index(other));
+    place.len() >= other.len() && place.iter().zip(other).all(is_alike)
+}
+
+/// Whether a step lies beside the way to a place, and leaves it where it is.
+fn leaves_alone(step: &Step, place: &[String]) -> bool {
+    let common = step.path.iter().zip(place).take_while(|(one, other)| one == other).count();
+    let moves_items = !matches!(step.action, step::Action::Replace(_))
+        && common + 1 == step.path.len()
+        && step.path.last().is_some_and(|last| last.bytes().all(|byte| byte.is_ascii_digit()));
+    common < step.path.len() && common < place.len() && !moves_items
+}
+
+/// A step on the way, and what it is of.
+enum Leap<'l> {
+    /// On the document.
+    Step(&'l Patch, &'l Step),
+    /// All those in a text.
+    Inside(&'l Inside),
 }
 
 /// A document's text after the steps.
 fn follow(resource: &str, text: Text, legs: &[Leg]) -> Result<Text, Box<Diagnostic>> {
-    let all = || legs.iter().flat_map(|leg| leg.steps.iter().map(move |step| (&*leg.patch, step)));
-    let plain: Vec<&Step> = all().map(|(_, step)| step).collect();
-    let course = Course::new(text.value(), &plain);
-    let moot = course.moot();
-    let steps = || all().zip(&moot).filter(|(_, moot)| !**moot).map(|(step, _)| step);
-    if is_json(&text) {
-        return steps().try_fold(text, |text, (patch, step)| follow_in_json(resource, &text, patch, step));
-    }
-    let mut changes: Vec<Change<'_>> = Vec::new();
-    for (number, (patch, step)) in all().enumerate() {
-        if moot.get(number) == Some(&false) {
-            let change = readable(step.as_change(patch));
-            changes.push(if step.taken().is_some() { as_it_stands(change, &text, &course, number) } else { change });
+    let mut leaps: Vec<Leap<'_>> = Vec::new();
+    for leg in legs {
+        match leg {
+            Leg::Steps(patch, steps) => leaps.extend(steps.iter().map(|step| Leap::Step(patch, step))),
+            Leg::Inside(inside) => leaps.push(Leap::Inside(inside)),
         }
     }
+    let plain = leaps.iter().map(|leap| match leap {
+        Leap::Step(_, step) => *step,
+        Leap::Inside(inside) => &inside.whole,
+    });
+    let plain: Vec<&Step> = plain.collect();
+    let inside: Vec<bool> = leaps.iter().map(|leap| matches!(leap, Leap::Inside(_))).collect();
+    let start = Arc::clone(&text);
+    let course = Course::new(start.value(), &plain, &inside);
+    let moot = course.moot();
+    let mut text = text;
+    let mut batch: Vec<(usize, &Patch, &Step)> = Vec::new();
+    for (number, leap) in leaps.iter().enumerate().filter(|(number, _)| moot.get(*number) == Some(&false)) {
+        match leap {
+            Leap::Step(patch, step) => batch.push((number, *patch, *step)),
+            Leap::Inside(inside) => {
+                text = make(resource, text, (&start, &course), &std::mem::take(&mut batch))?;
+                text = inside.carry(resource, text)?;
+            }
+        }
+    }
+    make(resource, text, (&start, &course), &batch)
+}
+
+/// A text after steps that are all on the document. They are of a course that began at a text.
+fn make(
+    resource: &str,
+    text: Text,
+    (start, course): (&Text, &Course<'_>),
+    steps: &[(usize, &Patch, &Step)],
+) -> Result<Text, Box<Diagnostic>> {
+    if is_json(&text) {
+        return steps.iter().try_fold(text, |text, (_, patch, step)| follow_in_json(resource, &text, patch, step));
+    }
+    let changes = steps.iter().map(|&(number, patch, step)| {
+        let change = readable(step.as_change(patch));
+        if step.taken().is_some() { as_it_stands(change, start, course, number) } else { change }
+    });
+    let changes: Vec<Change<'_>> = changes.collect();
     let edited = text.edited_by_all(&changes).map_err(|(number, error)| {
         let why = error.to_string();
-        let finding = match steps().nth(number) {
-            Some((patch, step)) => refused(&site(resource, patch, step), &step.origin, why),
+        let finding = match steps.get(number) {
+            Some((_, patch, step)) => refused(&site(resource, patch, step), &step.origin, why),
             None => Diagnostic::new(Code::EditRefused, why).resource(resource),
         };
         Box::new(finding.help(error.help()))
@@ -154,41 +347,8 @@ const STAYS_JSON: &str =
 pub(super) struct Inner {
     /// The text itself.
     pub(super) text: String,
-    /// The document around it.
-    pub(super) outer: Text,
-    /// The steps that were made in it.
-    pub(super) steps: Vec<Step>,
     /// The operations that changed nothing.
     pub(super) already: Vec<Origin>,
-}
-
-/// Makes a change inside a text of a document, which is `outer`. `place` finds a byte of the text in the document's file.
-pub(super) fn within(
-    site: &Site<'_>,
-    mut outer: Text,
-    inner: &TextWithin<'_>,
-    place: impl FnOnce(usize) -> Option<Place>,
-) -> Result<Inner, Box<Diagnostic>> {
-    let TextWithin { path, text, language } = inner;
-    let language = *language;
-    let read =
-        embedded::read(language, text).map_err(|error| Box::new(site.unreadable(text, &error, place(error.offset))))?;
-    let Run { value, steps, already } = site.run(&read)?;
-    let mut text = (*text).to_owned();
-    for step in &steps {
-        let edits: Vec<TextEdit> = embedded::edit(language, &text, &step.as_change(site.patch))
-            .map_err(|e| Box::new(refused(site, &step.origin, e.to_string()).help(REPLACE_THE_TEXT)))?;
-        let carried = outer
-            .edited_within(path, &edits)
-            .map_err(|e| Box::new(refused(site, &step.origin, e.to_string()).help(REPLACE_THE_TEXT)))?;
-        text = apply_edits(&text, &edits);
-        outer = carried.map_or(outer, |edited| Arc::new(edited.after));
-    }
-    if embedded::read(language, &text).is_ok_and(|after| after == value) {
-        return Ok(Inner { text, outer, steps, already });
-    }
-    let message = "the edited text inside the document is not what the operations make of its value";
-    Err(Box::new(Diagnostic::new(Code::Internal, message).patch(&site.patch.name.value).resource(site.resource)))
 }
 
 const REPLACE_THE_TEXT: &str = "Replace more of the text, or the text as a whole: an operation without `within` can.";
