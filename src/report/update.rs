@@ -241,6 +241,9 @@ pub enum Verdict {
     /// It does what it did.
     #[default]
     Applies,
+    /// It stops the build only because an earlier patch does, of its overlay or of one below, which is told as the
+    /// conflict that this is.
+    Waits,
     /// Upstream did itself what it does, by taking out what it takes out or replaces: it can be dropped, and must be,
     /// for the build stops at it.
     Overtaken,
@@ -260,6 +263,7 @@ impl Verdict {
         match self {
             Verdict::AlreadyUpstream => "already upstream",
             Verdict::Applies => "applies",
+            Verdict::Waits => "waits for an earlier patch, which conflicts",
             Verdict::Overtaken => "already upstream (drop it, for it stops the build)",
             Verdict::UpstreamChanged => "applies, but upstream changed what it replaces",
             Verdict::Refused => "stops the build: upstream changed what it expects",
@@ -270,7 +274,7 @@ impl Verdict {
 
     /// Whether the build stops at it.
     pub fn stops(self) -> bool {
-        self.is_conflict() && self != Verdict::UpstreamChanged
+        self == Verdict::Waits || (self.is_conflict() && self != Verdict::UpstreamChanged)
     }
 
     /// Whether someone must decide before the base may follow upstream.
@@ -390,7 +394,7 @@ fn push_reason(out: &mut String, patch: &PatchUpdate, folder: &str) {
     let (title, text) = match patch.verdict {
         Verdict::UpstreamChanged | Verdict::Refused => ("why", &patch.why),
         Verdict::Gone | Verdict::Broken => ("does", &patch.summary),
-        Verdict::Applies | Verdict::AlreadyUpstream | Verdict::Overtaken => return,
+        Verdict::Applies | Verdict::AlreadyUpstream | Verdict::Overtaken | Verdict::Waits => return,
     };
     let lines: Vec<&str> = text.trim_end().lines().collect();
     // A line more is shown before saying so would take one.
@@ -443,6 +447,10 @@ fn summary(report: &UpdateReport, paint: Paint) -> String {
     if already > 0 {
         facts.push(format!("{already} already upstream"));
     }
+    let waiting = of(&|v| v == Verdict::Waits);
+    if waiting > 0 {
+        facts.push(format!("{waiting} waiting"));
+    }
     if conflicts > 0 {
         facts.push(counted(conflicts, "conflict", "conflicts"));
     }
@@ -481,7 +489,11 @@ fn github_base(base: &BaseUpdate) -> String {
         }
         let title = format!("patch {}: {}", patch.name, patch.verdict.as_str());
         for operation in patch.operations.iter().filter(|o| o.verdict != Verdict::Applies) {
-            let severity = if operation.verdict.is_conflict() { Severity::Error } else { Severity::Warning };
+            let severity = match operation.verdict {
+                Verdict::Waits => Severity::Note,
+                verdict if verdict.is_conflict() => Severity::Error,
+                _ => Severity::Warning,
+            };
             let message = format!("{} {}: {}", operation.resource, operation.path, operation.message);
             let command =
                 Command { severity, file: &patch.file, line: operation.line, title: &title, message: &message };
@@ -602,6 +614,29 @@ mod tests {
         let patch = &report["bases"][0]["overlays"][0]["patches"][0];
         assert_eq!(patch["verdict"], "upstream-changed");
         assert_eq!(patch["operations"][0]["ours"], "a:3");
+    }
+
+    #[test]
+    fn a_patch_that_waits_is_no_conflict_and_is_told_as_waiting_in_every_form() {
+        let mut report = sample();
+        let patch = &mut report.bases[0].overlays[0].patches[0];
+        patch.verdict = Verdict::Waits;
+        let [operation] = &mut patch.operations[..] else { unreachable!("the sample has one") };
+        (operation.verdict, operation.message) = (Verdict::Waits, "it is for `a` to write".into());
+        (operation.base, operation.upstream, operation.ours) = (None, None, None);
+        let text = update_text(&report, Dress::Plain);
+        let told = "  pin: waits for an earlier patch, which conflicts\n    DaemonSet.apps/agent /spec/image  \
+                    (overlays/x/patches/pin.yaml:9)\n      it is for `a` to write\n\n";
+        assert!(text.contains(told), "{text}");
+        assert!(text.ends_with("1 base, 1 patch, 0 as before, 1 waiting\n"), "{text}");
+        assert_eq!(report.bases[0].conflicts(), 0);
+        let github = update_github(&report);
+        assert!(
+            github.contains("::notice file=overlays/x/patches/pin.yaml,line=9,title=patch pin%3A waits"),
+            "{github}"
+        );
+        let json: Value = serde_json::from_str(&update_json(&report)).unwrap();
+        assert_eq!(json["bases"][0]["overlays"][0]["patches"][0]["verdict"], "waits");
     }
 
     #[test]

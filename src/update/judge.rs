@@ -55,7 +55,8 @@ pub(super) fn change(
                     ours: ours(operation).cloned(),
                     ..OperationUpdate::default()
                 };
-                let told = both.operation(index, operation, told);
+                let mut told = both.operation(index, operation, told);
+                told.notes.extend(both.note_of_base(operation, &told));
                 both.advance(index);
                 told
             };
@@ -154,6 +155,14 @@ impl Both<'_> {
             };
         }
         OperationUpdate { notes: self.other_places(index, &operation.path.value), ..told }
+    }
+
+    /// What is to be said of the value that is told as the base's, where earlier patches made it.
+    fn note_of_base(&self, operation: &Operation, told: &OperationUpdate) -> Option<String> {
+        let (old, state) = self.old.as_ref()?;
+        let (base, path) = (told.base.as_ref()?, &operation.path.value);
+        let is_patched = first(state, path) == Some(base) && first(old.published.as_deref()?, path) != Some(base);
+        is_patched.then(|| "What stands as the base's is what earlier patches make of it.".to_owned())
     }
 
     /// The value that a step replaces or takes out in the base and upstream, where these are not the same.

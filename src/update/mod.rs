@@ -11,6 +11,7 @@ mod overlay;
 mod sides;
 mod trial;
 mod upstream;
+mod waits;
 
 #[cfg(test)]
 mod tests;

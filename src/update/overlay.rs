@@ -9,6 +9,7 @@ use super::judge;
 use super::near;
 use super::sides::{Resource, Side};
 use super::upstream::named;
+use super::waits::{Before, Waits};
 use crate::config::Findings;
 use crate::diag::{Diagnostic, Source};
 use crate::diff;
@@ -84,7 +85,8 @@ pub(super) fn judge(
     let new = Side::new(plan, new_documents, findings)?;
     let locked = sources.iter().filter_map(|(_, number)| files.get(*number)).flat_map(|f| &f.vendored.locked.documents);
     let had = locked.map(|document| document.identity.clone()).collect();
-    let mut sides = Sides { old, new, left_out: left_out(plan, sources, files), had };
+    let left_out = left_out(plan, sources, files);
+    let mut sides = Sides { old, new, left_out, had, waits: Waits::default(), miscounted: Vec::new() };
     let (name, path) = (overlay.name.value.clone(), overlay.folder.name.clone());
     let mut told = Judged {
         folder: overlay.folder.path.clone(),
@@ -102,6 +104,7 @@ pub(super) fn judge(
             told.update.patches.push(judged);
         }
     }
+    told.stopped.append(&mut sides.miscounted);
     Some(told)
 }
 
@@ -135,6 +138,10 @@ struct Sides {
     left_out: Side,
     /// What upstream had, left out or not.
     had: Vec<Identity>,
+    /// What patches wait for.
+    waits: Waits,
+    /// The documents that a target means, and not as many as it says.
+    miscounted: Vec<String>,
 }
 
 impl Sides {
@@ -170,6 +177,7 @@ impl Sides {
         let counts = fits(change, now.len());
         if !counts {
             told.push(self.wrong_count(patch, change, files, &was, &now));
+            self.miscounted.extend(now.iter().filter_map(|i| self.new.0.get(*i)).map(|r| r.identity.to_string()));
         }
         for (old, new) in self.pairs(&was, &now) {
             let verdicts = match change.effect {
@@ -236,16 +244,22 @@ impl Sides {
     }
 
     fn edit(&mut self, patch: &Patch, number: usize, old: Option<usize>, new: Option<usize>) -> Vec<OperationUpdate> {
+        let of_new = new;
         let (old, new) = (old.and_then(|i| self.old.0.get_mut(i)), new.and_then(|i| self.new.0.get_mut(i)));
         let name = |resource: &Option<&mut Resource>| resource.as_ref().map(|r| r.identity.to_string());
         let resource = name(&new).or_else(|| name(&old)).unwrap_or_default();
         let site = Site { patch, change: number, resource: &resource };
         let tried = |resource: &Option<&mut Resource>| resource.as_ref().map(|r| r.attempt(&site));
         let (before, after) = (tried(&old), tried(&new));
-        let verdicts = match &after {
+        let mut verdicts = match &after {
             Some(after) => judge::change(&site, before.as_ref(), after, old.as_deref(), new.as_deref()),
             None => Vec::new(),
         };
+        if let (Some(resource), Some(after)) = (of_new, &after) {
+            let tried = before.as_ref().and_then(|outcome| outcome.as_ref().ok());
+            let at = Before { resource, old: old.as_deref(), tried, has_text: after.is_ok() };
+            self.waits.settle(&site, &at, &mut verdicts);
+        }
         for (resource, tried) in [(old, before), (new, after)] {
             if let (Some(resource), Some(Ok(tried))) = (resource, tried) {
                 resource.take(tried);

@@ -657,6 +657,139 @@ fn a_base_that_could_not_be_vendored_is_a_conflict() {
     assert_eq!(update.conflicts(), 1);
 }
 
+/// A project of `x` with these patches, of `y` on it with `q`, and of `z` on that with `r`.
+fn stacked(patches: &[&str], q: &str, r: &str) -> Project {
+    let project = project("", patches);
+    for (overlay, below, patch, changes) in [("y", "x", "q", q), ("z", "y", "r", r)] {
+        let names = if changes.is_empty() { String::new() } else { format!("patches: [{patch}.yaml]\n") };
+        let head = format!("apiVersion: overlay/v1\nkind: Overlay\nname: {overlay}\nbases: [../{below}]\n{names}");
+        project.write(&format!("overlays/{overlay}/overlay.yaml"), &head);
+        let head = format!("apiVersion: overlay/v1\nkind: Patch\nname: {patch}\nsummary: Do it\nwhy: It is needed.\n");
+        if !changes.is_empty() {
+            project.write(&format!("overlays/{overlay}/{patch}.yaml"), &format!("{head}{changes}"));
+        }
+    }
+    project
+}
+
+/// The verdict on each operation of each patch, `overlay/patch verdict`, and how many conflicts there are.
+fn verdicts(project: &Project, upstream: &str) -> (Vec<String>, usize) {
+    let update = looked(project, upstream, None).unwrap();
+    let mut told = Vec::new();
+    for overlay in &update.overlays {
+        assert!(overlay.stops.is_empty(), "{:?}", overlay.stops);
+        for patch in &overlay.patches {
+            let of = |o: &OperationUpdate| format!("{}/{} {:?}", overlay.name, patch.name, o.verdict);
+            told.extend(patch.operations.iter().map(of));
+        }
+    }
+    (told, update.conflicts())
+}
+
+fn replace(path: &str, was: &str, value: &str) -> String {
+    on_agent(&format!("      - {{op: replace, path: '{path}', was: {was}, value: {value}}}\n"))
+}
+
+const IMAGE: &str = "/spec/template/spec/containers/[name=agent]/image";
+const NETWORK: &str = "/spec/template/spec/hostNetwork";
+
+#[test]
+fn what_a_conflict_leads_to_in_later_patches_waits_for_it_and_is_told_once() {
+    let first = replace(IMAGE, "'example.org/agent:1.0'", "'example.org/agent:1.0-a'");
+    let second = replace(IMAGE, "'example.org/agent:1.0-a'", "'example.org/agent:1.0-b'");
+    let third = replace(IMAGE, "'example.org/agent:1.0-b'", "'example.org/agent:1.0-c'");
+    let newer = with("agent:1.0", "agent:2.0");
+    for (project, names) in [
+        (stacked(&[&first], &second, &third), ["x/p0", "y/q", "z/r"]),
+        (stacked(&[&first, &second], &third, ""), ["x/p0", "x/p1", "y/q"]),
+        (stacked(&[&first, &second, &third], "", ""), ["x/p0", "x/p1", "x/p2"]),
+    ] {
+        let expected = |verdicts: [&str; 3]| -> Vec<String> {
+            names.iter().zip(verdicts).map(|(name, verdict)| format!("{name} {verdict}")).collect()
+        };
+        assert_eq!(verdicts(&project, UPSTREAM), (expected(["Applies"; 3]), 0));
+        assert_eq!(verdicts(&project, &newer), (expected(["Refused", "Waits", "Waits"]), 1));
+    }
+    let update = looked(&stacked(&[&first], &second, &third), &newer, None).unwrap();
+    for overlay in &update.overlays[1..] {
+        let [operation] = &overlay.patches[0].operations[..] else { panic!("{overlay:?}") };
+        assert_eq!(
+            operation.message,
+            "what it finds there is for the patch `p0` to write (overlays/x/patches/p0.yaml), which conflicts"
+        );
+        assert!(operation.base.is_none() && operation.upstream.is_none() && operation.ours.is_none(), "{operation:?}");
+    }
+}
+
+#[test]
+fn what_waits_is_known_by_place_in_texts_and_below_what_was_to_be_added_too() {
+    let within = |was: &str, value: &str| {
+        format!(
+            "changes:\n  - target: {{kind: ConfigMap}}\n    within: {{path: /data/agent.json, as: json}}\n    \
+             patch: [{{op: replace, path: /mtu, was: {was}, value: {value}}}]\n"
+        )
+    };
+    let bin = "/spec/template/spec/volumes/[name=bin]";
+    let add = |path: &str, value: &str| on_agent(&format!("      - {{op: add, path: '{path}', value: {value}}}\n"));
+    let text = "changes:\n  - target: {kind: ConfigMap}\n    patch: [{op: add, path: /data/new.json, value: '{}'}]\n";
+    let in_text = "changes:\n  - target: {kind: ConfigMap}\n    within: {path: /data/new.json, as: json}\n    patch: [{op: add, path: /a, value: 1}]\n";
+    let own = with("data:\n", "data:\n  new.json: '[]'\n");
+    let no_bin = with("        - name: bin\n          hostPath: {path: /opt/bin}\n", "");
+    for (first, second, newer, is) in [
+        (within("1500", "9000"), within("9000", "8000"), with("1500", "1400"), "Refused"),
+        (text.to_owned(), in_text.to_owned(), own.clone(), "Refused"),
+        (add(&format!("{bin}/emptyDir"), "{}"), add(&format!("{bin}/emptyDir/medium"), "Memory"), no_bin, "Gone"),
+    ] {
+        let project = stacked(&[&first], &second, "");
+        let expected = vec![format!("x/p0 {is}"), "y/q Waits".to_owned()];
+        assert_eq!(verdicts(&project, &newer), (expected, 1), "{first}{second}");
+    }
+}
+
+#[test]
+fn what_upstream_changed_itself_is_a_later_patchs_own_conflict() {
+    let first = replace(IMAGE, "'example.org/agent:1.0'", "'example.org/agent:1.0-a'");
+    let path = "/spec/template/spec/volumes/[name=bin]/hostPath/path";
+    let newer = with("agent:1.0", "agent:2.0");
+    // Another place.
+    let second = replace(NETWORK, "true", "false");
+    let update = verdicts(&stacked(&[&first], &second, ""), &newer.replace("hostNetwork: true", "hostNetwork: null"));
+    assert_eq!(update, (vec!["x/p0 Refused".to_owned(), "y/q Refused".to_owned()], 2));
+    // The place is gone, whatever becomes of the first one.
+    let (first, second) = (replace(path, "/opt/bin", "/a"), replace(path, "/a", "/b"));
+    let gone = with("        - name: bin\n          hostPath: {path: /opt/bin}\n", "");
+    let update = verdicts(&stacked(&[&first], &second, ""), &gone);
+    assert_eq!(update, (vec!["x/p0 Gone".to_owned(), "y/q Gone".to_owned()], 2));
+    // A patch that applies is waited for by none.
+    let (first, second) = (pin("[name=agent]"), replace(IMAGE, "'example.org/agent:9'", "'example.org/agent:8'"));
+    let update = verdicts(&stacked(&[&first], &second, ""), &newer);
+    assert_eq!(update, (vec!["x/p0 UpstreamChanged".to_owned(), "y/q Applies".to_owned()], 1));
+}
+
+#[test]
+fn a_value_that_earlier_patches_made_is_not_called_the_bases_without_saying_so() {
+    let copy = on_agent(&format!("      - {{op: copy, from: '{IMAGE}', path: /spec/image}}\n"));
+    let second = replace("/spec/image", "'example.org/agent:1.0'", "other");
+    let update = looked(&stacked(&[&copy], &second, ""), &with("agent:1.0", "agent:2.0"), None).unwrap();
+    let [operation] = &update.overlays[1].patches[0].operations[..] else { panic!("{:?}", update.overlays) };
+    assert_eq!((operation.verdict, operation.base.clone()), (Verdict::Refused, Some("example.org/agent:1.0".into())));
+    assert_eq!(operation.notes, ["What stands as the base's is what earlier patches make of it."]);
+    let own = operations(&[&replace(NETWORK, "true", "false")], &with("hostNetwork: true", "hostNetwork: null"));
+    assert_eq!((own[0].base.clone(), own[0].notes.len()), (Some(true.into()), 0));
+}
+
+#[test]
+fn a_patch_behind_one_whose_target_means_too_many_is_not_blamed() {
+    let add = "      - {op: add, path: /metadata/annotations, value: {ours: '1'}}\n";
+    let first = format!("changes:\n  - target: {{name: '*'}}\n    matches: 2\n    patch:\n{add}");
+    let second = replace("/metadata/annotations/ours", "'1'", "'2'");
+    let project = stacked(&[&first], &second, "");
+    assert_eq!(verdicts(&project, UPSTREAM).1, 0);
+    let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: agent}\n";
+    let update = verdicts(&project, &format!("{UPSTREAM}{service}"));
+    assert_eq!(update, (vec!["x/p0 Refused".to_owned(), "y/q Applies".to_owned()], 1));
+}
+
 /// What the one patch newly means on another upstream, as document, what it was, and whether it is new.
 fn newly(base: &str, patch: &str, upstream: &str) -> (Verdict, Vec<(String, Option<String>, bool)>) {
     let update = looked(&project_of(base, "", &[patch]), upstream, None).unwrap();
