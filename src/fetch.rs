@@ -328,6 +328,10 @@ fn http_help(error: &HttpError, network: &Network) -> &'static str {
         (HttpError::Transport { fault: Fault::Certificate, .. }, _) => {
             "If you trust the authority that signed it, name its certificate with --ca-file."
         }
+        (HttpError::Transport { fault: Fault::Unreached, .. }, _) => {
+            "Check the network and the name of the host. `overlay vendor` and `overlay update` also take upstream's bytes \
+             from a file, with `--from FILE`, or from another address, with `--mirror FROM=TO`."
+        }
         (HttpError::TooLarge { .. }, _) => "Is this the address of a manifest?",
         (HttpError::Redirect { .. } | HttpError::Address { .. }, _) => {
             "Name the address where the file is, with https."

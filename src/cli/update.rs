@@ -122,7 +122,11 @@ pub fn run(args: &UpdateArgs, context: &mut Context) -> Result<End, Failure> {
         UpdateFormat::Json => update_json(&report),
         UpdateFormat::Github => update_github(&report),
     };
-    context.terminal.product(text.as_bytes())?;
+    // A run that could look at nothing has nothing to sum up.
+    let is_empty = report.bases.is_empty() && !report.ok;
+    if args.format != UpdateFormat::Text || !is_empty {
+        context.terminal.product(text.as_bytes())?;
+    }
     if args.format == UpdateFormat::Text {
         context.terminal.findings(&report.findings);
     }

@@ -15,6 +15,7 @@ use crate::fetch::{self, Asks, Job, Network};
 use crate::fsio::{self, Turn};
 use crate::layer::base::{self, Base};
 use crate::layer::check;
+use crate::layer::overlay;
 use crate::layer::pin::{self, Pin};
 use crate::layer::root::{Located, Root};
 use crate::layer::vendor::{self, Accept, Fetched, Plan, Step};
@@ -138,6 +139,9 @@ pub(super) fn open_base(
 ) -> Result<Option<Base>, Failure> {
     let located = root.locate(folder).map_err(|error| Box::new(error.diagnose(None)));
     let Some(folder) = findings.keep(located) else { return Ok(None) };
+    if findings.keep(overlay::expect_base(root, &folder)).is_none() {
+        return Ok(None);
+    }
     if writes && turn([&folder], true)?.has_recovered() {
         context.terminal.aside(&format!("completed what was cut off in {}\n", visible(&folder.name)));
     }

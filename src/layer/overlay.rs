@@ -508,8 +508,49 @@ fn misplaced(key: &str, reference: &Reference, view: View<'_>) -> Option<Diagnos
 
 /// Whether a folder is that of a base or an overlay.
 fn is_layer(folder: &Path) -> bool {
-    let there = |name: &str| fsio::entry(&folder.join(name)).is_ok_and(|e| e != Entry::Missing);
-    there(base::FILE_NAME) || there(FILE_NAME)
+    has(folder, base::FILE_NAME) || has(folder, FILE_NAME)
+}
+
+fn has(folder: &Path, name: &str) -> bool {
+    fsio::entry(&folder.join(name)).is_ok_and(|entry| entry != Entry::Missing)
+}
+
+/// Refuses what is no base's folder, where one was asked for.
+///
+/// # Errors
+/// A finding that says what it is, and which bases may be meant.
+pub fn expect_base(root: &Root, folder: &Located) -> Result<(), Box<Diagnostic>> {
+    if has(&folder.path, base::FILE_NAME) {
+        return Ok(());
+    }
+    let (message, meant) = if fsio::entry(&folder.path).is_ok_and(|entry| entry == Entry::File) {
+        let parent = folder.path.parent().filter(|parent| parent.starts_with(root.path()));
+        let meant = parent.map(|parent| meant_by(root, &root.located(parent.to_owned()))).unwrap_or_default();
+        (format!("{} is a file, and a base is a folder", folder.name), meant)
+    } else if has(&folder.path, FILE_NAME) {
+        (format!("{} is an overlay, and a base was asked for", folder.name), meant_by(root, folder))
+    } else {
+        let below = below(folder, &[base::FILE_NAME]).into_iter().collect();
+        (format!("{} has no {}, and so is no base", folder.name, base::FILE_NAME), below)
+    };
+    let help = match &meant[..] {
+        [] => "`overlay init NAME SOURCE` makes a base of a published manifest.".to_owned(),
+        [one] => format!("Name the folder of the base: `{one}`."),
+        several => format!("Name the folder of one base: `{}`.", several.join("`, `")),
+    };
+    Err(Box::new(Diagnostic::new(Code::FileUnreadable, message).absent(folder.name.clone()).help(help)))
+}
+
+/// The bases that someone means by a folder: itself, or what the overlay in it stands on.
+fn meant_by(root: &Root, folder: &Located) -> Vec<String> {
+    let layer = if is_layer(&folder.path) { load(root, &Shelf::default(), folder, &mut Findings::new()) } else { None };
+    let mut found = Vec::new();
+    for base in layer.iter().flat_map(Layer::bases).map(|base| base.folder.name.clone()) {
+        if !found.contains(&base) {
+            found.push(base);
+        }
+    }
+    found
 }
 
 /// Whether a path is that of the file that makes a base or an overlay of its folder.
@@ -517,10 +558,10 @@ fn names_a_layer(file: &Path) -> bool {
     file.file_name().is_some_and(|name| name == base::FILE_NAME || name == FILE_NAME)
 }
 
-/// An overlay below a folder, as it would be named from there, or a base where there is none.
-fn below(folder: &Located) -> Option<String> {
-    let first = |name: &str| fsio::find(&folder.path, name).ok()?.into_iter().next();
-    let found = first(FILE_NAME).or_else(|| first(base::FILE_NAME))?;
+/// A folder below a folder that has a file of the first of these names, else of the next, as it would be named from
+/// there.
+fn below(folder: &Located, names: &[&str]) -> Option<String> {
+    let found = names.iter().find_map(|name| fsio::find(&folder.path, name).ok()?.into_iter().next())?;
     let below = found.strip_prefix(&folder.path).ok()?;
     Some(Path::new(&folder.name).join(below).to_string_lossy().trim_start_matches("./").to_owned())
 }
@@ -563,7 +604,7 @@ fn no_layer(folder: &Located, has_base: bool, named_at: Option<Place>) -> Diagno
         let message = format!("{} is neither a base nor an overlay", folder.name);
         let finding = Diagnostic::new(Code::FileUnreadable, message).note("It has no base.yaml and no overlay.yaml.");
         let finding = finding.absent(folder.name.clone());
-        match below(folder) {
+        match below(folder, &[FILE_NAME, base::FILE_NAME]) {
             _ if is_kustomization(&folder.path) => finding.help(FROM_KUSTOMIZE),
             Some(below) => finding.help(format!("Name the folder of one, such as {below}.")),
             None => finding,

@@ -276,7 +276,9 @@ pub enum Fault {
     Certificate,
     /// The server was silent for too long.
     Silence,
-    /// Name resolution, connection, a broken answer.
+    /// Nobody was reached: name resolution, connection.
+    Unreached,
+    /// A broken answer.
     Connection,
 }
 
@@ -285,7 +287,7 @@ impl fmt::Display for Fault {
         f.write_str(match self {
             Fault::Certificate => "the server's certificate is not trusted",
             Fault::Silence => "no answer in time",
-            Fault::Connection => "no answer",
+            Fault::Unreached | Fault::Connection => "no answer",
         })
     }
 }
@@ -638,7 +640,7 @@ impl Call<'_> {
         } else if error.is_timeout() {
             (Fault::Silence, self.silent())
         } else {
-            (Fault::Connection, causes(error))
+            (if error.is_connect() { Fault::Unreached } else { Fault::Connection }, causes(error))
         };
         HttpError::Transport { address: shown(url), fault, reason: shortened(&reason, 500) }
     }
