@@ -121,7 +121,9 @@ impl LockedFile {
         line(out, "      blob", &upstream.blob);
         if let Some(SentTag { tag, from }) = &upstream.etag {
             line(out, "      etag", tag.as_str());
-            from.iter().for_each(|from| line(out, "      etagFrom", from));
+            if let Some(from) = from {
+                line(out, "      etagFrom", from);
+            }
         }
         out.push_str("    vendored:\n");
         line(out, "      name", &vendored.name);

@@ -377,8 +377,11 @@ pub enum Sender {
 
 impl Sender {
     fn redirected(url: &Url) -> Sender {
-        let hash = Sha256::digest(&url[..url::Position::AfterPath]);
-        Sender::Redirected(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+        let mut digest = String::new();
+        for byte in Sha256::digest(&url[..url::Position::AfterPath]) {
+            digest.push_str(&format!("{byte:02x}"));
+        }
+        Sender::Redirected(digest)
     }
 }
 
