@@ -1,6 +1,10 @@
 //! Whatever is built in a TOML text is proven, however the text is laid out, and nothing else is: random texts under random
 //! changes, and what is done to the results besides.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test reads how many rounds it goes, and may fail"
+)]
 
 #[path = "support/dice.rs"]
 mod dice;
@@ -247,7 +251,8 @@ fn unseen(subject: &Subject, base: &str, patches: &[&str], built: &str, dice: &m
 fn random_edits_of_toml_texts_in_any_layout_are_proven_and_what_is_done_besides_is_found() {
     let subject = any_subject();
     let (mut count, mut refused, mut wrong, mut complaints) = (0, 0, 0, String::new());
-    let rounds = std::env::var("OVERLAY_PROOF_ROUNDS").map_or(600, |rounds| rounds.parse().unwrap());
+    let rounds = std::env::var_os("OVERLAY_PROOF_ROUNDS");
+    let rounds = rounds.map_or(600, |rounds| rounds.to_str().unwrap().parse().unwrap());
     for round in 0..rounds {
         let mut dice = Dice::new(&format!("toml {round}"));
         let mut value = Map::new();
