@@ -534,6 +534,7 @@ pub fn expect_base(root: &Root, folder: &Located) -> Result<(), Box<Diagnostic>>
         (format!("{} has no {}, and so is no base", folder.name, base::FILE_NAME), below)
     };
     let help = match &meant[..] {
+        [] if is_kustomization(&folder.path) => FROM_KUSTOMIZE.to_owned(),
         [] => "`overlay init NAME SOURCE` makes a base of a published manifest.".to_owned(),
         [one] => format!("Name the folder of the base: `{one}`."),
         several => format!("Name the folder of one base: `{}`.", several.join("`, `")),

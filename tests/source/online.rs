@@ -372,8 +372,7 @@ fn a_file_of_the_root_that_changed_is_a_warning() {
 fn options_of_the_network_go_with_online() {
     let project = Project::new([]);
     let ran = project.run(&["verify", "--timeout", "3"]);
-    let told =
-        "error: --mirror, --ca-file, --timeout and --config go with --online\n  = help: See what `--help` says.\n";
+    let told = "error: --mirror, --ca-file, --timeout and --config go with --online\n";
     assert_eq!((ran.exit, ran.stdout.as_str(), ran.stderr.as_str()), (Some(2), "", told));
 }
 

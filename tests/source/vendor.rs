@@ -606,7 +606,7 @@ fn a_configuration_names_mirrors_and_authorities_for_every_run() {
     assert!(ran.stderr.contains("error[unknown-key]: the kind Config has no key `cafile`"), "{}", ran.stderr);
     assert!(ran.stderr.contains("did you mean `caFile`?"), "{}", ran.stderr);
     let ran = run(&project, &["vendor", "b", "--config", "none.yaml"]);
-    assert_eq!((ran.exit, ran.stderr.lines().next()), (Some(2), Some("error: none.yaml: no such file")));
+    assert_eq!((ran.exit, ran.stderr.lines().next()), (Some(2), Some("error: none.yaml: no such file or folder")));
 }
 
 #[test]
