@@ -66,7 +66,8 @@ fn pages() -> Vec<Page> {
         let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         let mut text = Vec::new();
         // Writing to memory cannot fail.
-        let _: io::Result<()> = Man::new(command.after_help(None::<&str>)).render(&mut text);
+        let man = Man::new(command.after_help(None::<&str>)).title(&name).manual("overlay").date("");
+        let _: io::Result<()> = man.source(concat!("overlay ", env!("CARGO_PKG_VERSION"))).render(&mut text);
         text.extend(example_section(&examples).bytes());
         pages.push(Page { name, text });
     }
@@ -81,4 +82,21 @@ fn example_section(examples: &str) -> String {
         format!("\\&{line}\n")
     };
     format!(".SH EXAMPLES\n.nf\n{}.fi\n", examples.lines().map(line).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_page_has_a_title_line_of_its_own_and_names_the_version() {
+        let version = env!("CARGO_PKG_VERSION");
+        let pages = pages();
+        assert!(pages.iter().any(|page| page.name == "overlay-new-patch"));
+        for Page { name, text } in pages {
+            let text = String::from_utf8(text).unwrap();
+            let title = text.lines().find(|line| line.starts_with(".TH ")).unwrap();
+            assert_eq!(title, format!(".TH {name} 1  \"overlay {version}\" overlay"));
+        }
+    }
 }

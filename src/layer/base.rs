@@ -124,6 +124,27 @@ impl Origin {
     }
 }
 
+/// Whether a text has the form of an SPDX licence expression: identifiers with operators between them, in brackets that
+/// match (SPDX specification, annex "SPDX license expressions"). Whether there is such an identifier is not asked.
+fn is_license(text: &str) -> bool {
+    let spaced = text.replace('(', " ( ").replace(')', " ) ");
+    let is_identifier =
+        |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | ':'));
+    let (mut depth, mut wants_one) = (0_usize, true);
+    for word in spaced.split_whitespace() {
+        match word {
+            "(" if wants_one => depth += 1,
+            ")" if !wants_one && depth > 0 => depth -= 1,
+            "AND" | "OR" | "WITH" if !wants_one => wants_one = true,
+            _ if wants_one && !matches!(word, "(" | ")" | "AND" | "OR" | "WITH") && is_identifier(word) => {
+                wants_one = false;
+            }
+            _ => return false,
+        }
+    }
+    depth == 0 && !wants_one
+}
+
 impl Base {
     /// Reads the `base.yaml` of a folder; what is wrong with it is told with its line.
     pub fn load(root: &Root, folder: &Located, findings: &mut Findings) -> Option<Base> {
@@ -137,7 +158,14 @@ impl Base {
         let top = file.top(&["name", "description", "license", "source", "keep"], findings)?;
         let name = top.require("name", findings).and_then(|v| v.text(findings));
         let description = top.given("description").and_then(|v| v.text(findings));
-        let license = top.given("license").and_then(|v| v.text(findings));
+        let license = top.given("license").and_then(|v| Some((v, v.text(findings)?)));
+        if let Some((view, license)) = &license
+            && !is_license(&license.value)
+        {
+            let message = format!("`{}` is no SPDX expression", license.value);
+            let finding = view.file().syntax(message, view.span(), "a licence belongs here");
+            findings.add(finding.help("Write the identifier of spdx.org/licenses, such as `Apache-2.0`, or `MIT OR Apache-2.0`; for any other, `LicenseRef-NAME`."));
+        }
         let upstream = top.require("source", findings).and_then(|v| read_source(v, findings));
         let keep = match top.get("keep") {
             None => Some(None),
@@ -150,7 +178,7 @@ impl Base {
             source,
             name: name?,
             description: description.map(|d| d.value),
-            license: license.map(|l| l.value),
+            license: license.map(|(_, license)| license.value),
             origin,
             files,
             keep: keep?,
@@ -443,6 +471,25 @@ mod tests {
     fn file(source: &str) -> (String, String) {
         let [(address, name)] = files(source).try_into().unwrap();
         (address.unwrap(), name)
+    }
+
+    #[test]
+    fn licences_have_the_form_of_spdx_expressions() {
+        for text in [
+            "Apache-2.0",
+            "GPL-2.0+",
+            "MIT OR Apache-2.0",
+            "(MIT AND BSD-3-Clause) OR GPL-2.0-only WITH x",
+            "LicenseRef-own",
+            "DocumentRef-a:LicenseRef-b",
+        ] {
+            assert!(is_license(text), "{text}");
+        }
+        for text in
+            ["", "Apache License 2.0", "MIT OR", "OR MIT", "(MIT", "MIT)", "()", "MIT or BSD", "see LICENSE", "a/b"]
+        {
+            assert!(!is_license(text), "{text}");
+        }
     }
 
     fn mistakes(rest: &str) -> Vec<String> {

@@ -21,7 +21,8 @@ fn overlay_text(overlay: &OverlayReport, paint: Paint) -> String {
         out.push_str(&format!("  {}\n", visible(overlay.description.trim_end())));
     }
     for base in &overlay.bases {
-        out.push_str(&format!("  on {}, {}\n", visible(&base.name), visible(&base.source)));
+        let license = base.license.as_ref().map_or(String::new(), |license| format!(", {}", visible(license)));
+        out.push_str(&format!("  on {}, {}{license}\n", visible(&base.name), visible(&base.source)));
     }
     for document in added(&overlay.documents) {
         out.push_str(&format!("  adds {}\n", visible(&document)));
@@ -74,7 +75,8 @@ fn overlay_markdown(overlay: &OverlayReport) -> String {
         out.push_str(&format!("{}\n\n", escaped(overlay.description.trim_end())));
     }
     for base in &overlay.bases {
-        out.push_str(&format!("Base: {}, {}.\n\n", escaped(&base.name), escaped(&base.source)));
+        let license = base.license.as_ref().map_or(String::new(), |license| format!(", {}", escaped(license)));
+        out.push_str(&format!("Base: {}, {}{license}.\n\n", escaped(&base.name), escaped(&base.source)));
     }
     for added in &overlay.documents.added {
         out.push_str(&format!("Added: {}, from {}.\n\n", code(&added.resource), code(&added.file)));

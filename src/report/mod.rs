@@ -197,6 +197,9 @@ pub struct BaseReport {
     pub path: String,
     /// Where it comes from, for people: repository and commit, or an address.
     pub source: String,
+    /// Upstream's licence, as base.yaml says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub license: Option<String>,
     /// How it stands to its lock.
     pub state: BaseState,
     /// Its vendored files, where they are as the lock says.

@@ -17,6 +17,7 @@ pub(super) fn report() -> Report {
                 name: "net".into(),
                 path: "base/net".into(),
                 source: "example/net-agent at 0123456789ab".into(),
+                license: None,
                 state: BaseState::AsLocked,
                 files: vec![BaseFile { file: "net.yaml".into(), sha256: "0".repeat(64) }],
             }],

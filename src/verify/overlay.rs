@@ -214,12 +214,14 @@ fn base_report(base: &Base, vendored: Option<&[check::VendoredFile]>) -> BaseRep
         sha256: file.locked.vendored.sha256.clone(),
     };
     let files = vendored.into_iter().flatten().map(file).collect();
-    BaseReport { name: base.name.value.clone(), path: base.folder.name.clone(), source, state, files }
+    let (name, path, license) = (base.name.value.clone(), base.folder.name.clone(), base.license.clone());
+    BaseReport { name, path, source, license, state, files }
 }
 
 fn handed_over(stream: &Source) -> BaseReport {
     let (path, source) = (String::new(), String::new());
-    BaseReport { name: stream.name.clone(), path, source, state: BaseState::HandedOver, files: Vec::new() }
+    let (license, state) = (None, BaseState::HandedOver);
+    BaseReport { name: stream.name.clone(), path, source, license, state, files: Vec::new() }
 }
 
 fn patch_report(patch: &Patch) -> PatchReport {
