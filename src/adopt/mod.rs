@@ -443,8 +443,8 @@ impl<'a> Adopter<'a> {
         let names: Vec<String> = wrong.iter().take(5).map(|pair| self.name(*pair)).collect();
         let message = format!("no patch was found that makes {} what {} says", names.join(", "), self.file.name);
         Diagnostic::new(Code::EditRefused, message)
-            .note("Nothing was written.")
-            .help("Say with what follows why the last try failed, or write the patch by hand.")
+            .note("What follows says why the last try failed.")
+            .help("Write the patch by hand.")
     }
 }
 

@@ -97,8 +97,9 @@ pub fn run(args: &AdoptArgs, context: &mut Context) -> Result<End, Failure> {
     let wrong: Vec<_> = findings.into_iter().filter(Diagnostic::is_error).collect();
     context.terminal.findings(&wrong);
     let end = End::of(&wrong, false);
-    if let (Some(work), End::Clean) = (work, end) {
-        write(&work, context, &current)?;
+    match work {
+        Some(work) if end == End::Clean => write(&work, context, &current)?,
+        _ => context.terminal.aside("nothing was written\n"),
     }
     Ok(end)
 }

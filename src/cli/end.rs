@@ -109,10 +109,12 @@ pub enum Failure {
         names: Vec<String>,
     },
     /// A patch has that name already.
-    #[error("there is a patch `{name}` already, and nothing is overwritten")]
+    #[error("there is a patch `{name}` already, {file}, and nothing is overwritten")]
     Taken {
         /// The name.
         name: String,
+        /// Its file.
+        file: String,
     },
     /// The person's editor did not end well.
     #[error("the editor `{program}` failed ({why}); nothing was written")]
@@ -207,7 +209,10 @@ impl Failure {
             Failure::Disk(FsError::InUse { .. }) => "Try again when it has ended.",
             Failure::CurrentFolder(_) => "Change to a folder that exists.",
             Failure::NoSuchPatch { .. } => "Name one of these, or leave the name out.",
-            Failure::NoSuchDocument { .. } => "Name one of these with --target, as in `--target ConfigMap/settings`.",
+            Failure::NoSuchDocument { near, names, .. } => {
+                let one = near.as_ref().or(names.first()).map_or("ConfigMap/settings", String::as_str);
+                return Some(format!("Name one of these with --target: `--target {}`.", visible(one)).into());
+            }
             Failure::Taken { .. } => "Choose another name, or edit the file that is there.",
             Failure::Editor { .. } => "Set $EDITOR to a program that waits until the file is closed.",
             Failure::Parameter(_) => "Correct `spec.source.plugin` of the Application.",

@@ -111,6 +111,13 @@ struct Edited {
 
 pub(super) fn patch(args: &PatchArgs, context: &mut Context) -> Result<End, Failure> {
     let current = context.current()?;
+    if fsio::is_folder(&current.join(&args.name)).is_ok_and(|is_folder| is_folder) {
+        return Err(Failure::Advice {
+            message: format!("`{}` is a folder, and NAME comes before it", args.name),
+            help: format!("Write `overlay new patch {} {}`.", name_beside(&args.overlay), args.name),
+        });
+    }
+    plain_name(&args.name)?;
     let root = Root::find(&args.overlay, context.root.as_deref(), &current)?;
     let mut findings = Findings::new();
     let Some(subject) = Subject::open(&root, &args.overlay, &mut findings) else { return Ok(context.stop(findings)) };
@@ -140,6 +147,11 @@ pub(super) fn patch(args: &PatchArgs, context: &mut Context) -> Result<End, Fail
         return Ok(End::Clean);
     }
     write(&made, &root, context)
+}
+
+/// The name that stands where the folder belongs.
+fn name_beside(overlay: &Path) -> String {
+    overlay.to_str().filter(|name| is_plain(name)).unwrap_or("NAME").to_owned()
 }
 
 /// The patch, and the overlay.yaml that lists it.
@@ -198,12 +210,25 @@ fn one_document(document: &Document, edited: &Arc<Source>, findings: &mut Findin
     let Some(is) = manifest::read(edited, findings) else { return };
     let names = |entries: &[Entry]| entries.iter().map(|entry| entry.identity.to_string()).collect::<Vec<_>>();
     let (was, is) = (names(&was), names(&is));
-    if was != is {
-        let message = format!("{} is {} after the edit, and a patch is of one document", document.name, is.join(", "));
-        let help =
-            "Change what is inside; to rename a document, write a patch with `op: replace, path: /metadata/name`.";
-        findings.add(Diagnostic::new(Code::EditRefused, message).help(help));
+    if was == is {
+        return;
     }
+    let name = &document.name;
+    let (message, help) = match is.as_slice() {
+        [] => (
+            format!("the edit leaves nothing of {name}"),
+            "To take the document out, write a patch with `delete: true`.",
+        ),
+        [one] => (
+            format!("the edit makes {one} of {name}, and a patch is for the document that upstream has"),
+            "To rename a document, write a patch with `op: replace` and `path: /metadata/name`.",
+        ),
+        several => (
+            format!("the edit makes {} documents of {name}: {}", several.len(), several.join(", ")),
+            "Change what is inside; a document of your own belongs into a file that overlay.yaml lists under `resources`.",
+        ),
+    };
+    findings.add(Diagnostic::new(Code::EditRefused, message).help(help));
 }
 
 /// Whether a name can be that of a file of ours.
@@ -240,13 +265,13 @@ fn editor(context: &Context) -> Result<OsString, Failure> {
     })
 }
 
-/// Refuses a name that cannot be a file's, or is taken.
+/// Refuses a name that is taken.
 fn free_name(subject: &Subject, name: &str) -> Result<(), Failure> {
-    plain_name(name)?;
     let file = subject.folder.path.join(PATCHES).join(format!("{name}.yaml"));
     let is_taken = subject.plan.patches.iter().any(|scoped| scoped.patch.name.value == name);
     if is_taken || fsio::entry(&file)? != Disk::Missing {
-        return Err(Failure::Taken { name: name.to_owned() });
+        let file = below(&subject.folder.name, &format!("{PATCHES}/{name}.yaml"));
+        return Err(Failure::Taken { name: name.to_owned(), file });
     }
     Ok(())
 }
@@ -351,6 +376,11 @@ fn keep(args: &PatchArgs, edited: Edited, findings: Findings, context: &mut Cont
     End::of(&findings, false).or(true)
 }
 
+/// A file below a folder, as it is shown.
+fn below(folder: &str, path: &str) -> String {
+    if folder == "." { path.to_owned() } else { format!("{folder}/{path}") }
+}
+
 fn write(made: &Made, root: &Root, context: &mut Context) -> Result<End, Failure> {
     let Made { folder, shown, overlay_file, adopted } = made;
     let texts: Vec<(PathBuf, String)> = adopted
@@ -362,7 +392,7 @@ fn write(made: &Made, root: &Root, context: &mut Context) -> Result<End, Failure
         texts.iter().map(|(path, text)| Write { path: path.clone(), bytes: text.as_bytes() }).collect();
     writes.push(Write { path: folder.join(overlay::FILE_NAME), bytes: overlay_file.as_bytes() });
     fsio::commit(&writes, &[])?;
-    let below = |path: &str| if shown == "." { path.to_owned() } else { format!("{}/{path}", visible(shown)) };
+    let below = |path: &str| visible(&below(shown, path)).into_owned();
     let mut told = String::new();
     for file in &adopted.patches {
         told.push_str(&format!("wrote {} ({})\n", below(&file.path), visible(&file.summary)));
