@@ -121,11 +121,15 @@ fn header(overlay: &OverlayReport, line_break: &str) -> String {
         line(0, "");
         header_of_base(base, &mut line);
     }
-    for left_out in &overlay.documents.left_out {
-        line(1, &format!("left out: {left_out}"));
+    let documents = &overlay.documents;
+    if !documents.left_out.is_empty() || !documents.added.is_empty() {
+        line(0, "");
     }
-    for added in &overlay.documents.added {
-        line(1, &format!("added: {}, from {}", added.resource, added.file));
+    for left_out in &documents.left_out {
+        line(0, &format!("Left out of upstream's: {left_out}"));
+    }
+    for added in &documents.added {
+        line(0, &format!("Added: {}, from {}", added.resource, added.file));
     }
     line(0, "");
     line(0, "The comments that begin with `overlay:` name the patch that changes what is below them. The patches:");

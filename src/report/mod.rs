@@ -100,6 +100,16 @@ pub struct OverlayReport {
 }
 
 impl OverlayReport {
+    /// Takes those documents off the list of what overlays add that a patch takes out again.
+    pub fn settle_added(&mut self) {
+        let departures = self.patches.iter().flat_map(|patch| &patch.departures);
+        let gone: Vec<&str> = departures
+            .filter(|departure| departure.is_whole_document() && departure.change == ChangeKind::Remove)
+            .map(|departure| departure.resource.as_str())
+            .collect();
+        self.documents.added.retain(|added| !gone.contains(&added.resource.as_str()));
+    }
+
     /// Whether something else is wrong with it than findings of that code. When `strict`, a warning is wrong too.
     pub fn fails_but_for(&self, code: Code, strict: bool) -> bool {
         self.fails(strict, |finding| finding.code != code)

@@ -33,6 +33,7 @@ pub fn annotated(overlay: &Overlay<'_>, result: &str, findings: &mut Findings) -
     let made = proven(overlay, result, |prover, claims, proof, _| {
         let mut report = head(overlay);
         let annotations = annotations(prover, claims, proof, result, &mut report);
+        report.settle_added();
         let text = annotate::annotated(result, &report, &annotations);
         says_the_same(prover, &text).then_some(text)
     });

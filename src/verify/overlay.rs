@@ -62,6 +62,7 @@ pub fn report(overlay: &Overlay<'_>, result: Option<&str>, mut findings: Finding
         if let Some(documents) = reading::result(&source, &base, &mut findings) {
             let mut prover = Prover { overlay, base: &base, result: &documents, findings: &mut findings };
             prover.prove(result, &mut out);
+            out.settle_added();
         }
     }
     out.findings = findings.into_vec();
