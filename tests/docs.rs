@@ -331,6 +331,34 @@ fn the_page_of_yaml_tells_how_scalars_are_read() {
     assert_eq!(count, 30);
 }
 
+/// Which operations take a key, as the schema has it.
+fn operations_with(key: &str) -> Vec<String> {
+    let schema: Value = serde_json::from_str(Schema::Patch.text()).unwrap();
+    let forms = schema["definitions"]["operation"]["oneOf"].as_array().unwrap();
+    let with_key = forms.iter().map(|form| &form["properties"]).filter(|form| form.get(key).is_some());
+    with_key.map(|form| form["op"]["const"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_page_of_files_says_which_operations_take_a_key() {
+    let text = page("files.md");
+    let told = rows(&text, "| key | on | meaning |\n");
+    for row in &told {
+        let key = row[0].trim_matches('`');
+        let mut taken = operations_with(key);
+        let word = match taken.len() {
+            6 => "any".to_owned(),
+            5 if !taken.contains(&"test".to_owned()) => "any but `test`".to_owned(),
+            _ => {
+                taken.sort_by_key(|op| ["add", "replace", "remove", "move", "copy"].iter().position(|o| o == op));
+                taken.iter().map(|op| format!("`{op}`")).collect::<Vec<_>>().join(", ")
+            }
+        };
+        assert_eq!(row[1], word, "{key}");
+    }
+    assert_eq!(told.len(), 5);
+}
+
 #[test]
 fn the_page_of_exit_codes_has_those_that_help_names() {
     let help = <Cli as clap::CommandFactory>::command().render_long_help().to_string();
