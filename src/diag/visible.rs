@@ -65,6 +65,14 @@ pub fn shortened(text: &str, limit: usize) -> String {
     format!("{}…{}", visible(&text[..head_end]), visible(&text[tail_start..]))
 }
 
+/// A value's JSON as a person reads it best: a text in which only quotes would be escaped stands between single ones, as YAML
+/// has them. `{"log": 1}` as a text is `'{"log": 1}'`, and not `"{\"log\": 1}"`.
+pub fn lightly_quoted(json: String) -> String {
+    let Some(inner) = json.strip_prefix('"').and_then(|text| text.strip_suffix('"')) else { return json };
+    let plain = inner.replace("\\\"", "\"");
+    if plain.len() == inner.len() || plain.contains(['\\', '\'']) { json } else { format!("'{plain}'") }
+}
+
 /// How many characters [`shortened_pair`] shows on each side of a difference.
 const CONTEXT: usize = 16;
 
@@ -77,16 +85,17 @@ pub fn shortened_pair(before: &str, after: &str, limit: usize) -> (String, Strin
     let head = shared_head(before, after);
     let tail = shared_tail(&before[head..], &after[head..]);
     let both_are_quoted = is_quoted(before) && is_quoted(after);
-    let cut = |text| {
+    let cut = |text: &str| {
         let cut = round(text, head, tail, limit);
-        let quote = |lacks: bool| if both_are_quoted && lacks { "\"" } else { "" };
-        format!("{}{cut}{}", quote(!cut.starts_with('"')), quote(!cut.ends_with('"')))
+        let quote = if both_are_quoted { text.get(..1).unwrap_or_default() } else { "" };
+        let lacking = |is_there: bool| if is_there { "" } else { quote };
+        format!("{}{cut}{}", lacking(cut.starts_with(quote)), lacking(cut.ends_with(quote)))
     };
     (cut(before), cut(after))
 }
 
 fn is_quoted(text: &str) -> bool {
-    text.len() > 1 && text.starts_with('"') && text.ends_with('"')
+    text.len() > 1 && ['"', '\''].iter().any(|quote| text.starts_with(*quote) && text.ends_with(*quote))
 }
 
 /// The bytes that two texts share at their beginning, in whole characters.
@@ -131,6 +140,17 @@ mod tests {
         let all = controls.chain(0x202a..=0x202e).chain(0x2066..=0x2069);
         let seen: Vec<u32> = all.clone().filter(|c| char::from_u32(*c).is_some_and(is_hidden)).collect();
         assert_eq!(seen, all.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_text_with_quotes_stands_between_single_ones_where_nothing_else_is_escaped() {
+        let shown = |text: &str| lightly_quoted(text.to_owned());
+        assert_eq!(shown("\"{\\\"log\\\": 1}\""), "'{\"log\": 1}'");
+        for as_it_is in
+            ["\"a\"", "1", "{\"a\":\"\\\"b\\\"\"}", "\"\\\"a\\\"\\n\"", "\"it's \\\"a\\\"\"", "\"\\\\\\\"\""]
+        {
+            assert_eq!(shown(as_it_is), as_it_is);
+        }
     }
 
     #[test]

@@ -1,23 +1,23 @@
-//! How a value is shown in a line: as JSON, so that `"50"` and `50` differ, shortened in the middle, or round what
+//! How a value is shown in a line: as JSON, a text with quotes in it between single ones, so that `"50"` and `50` differ, shortened in the middle, or round what
 //! differs from another.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::diag::visible::{shortened, shortened_pair, visible};
+use crate::diag::visible::{lightly_quoted, shortened, shortened_pair, visible};
 
 /// How many characters of a value are shown in a line.
 pub(super) const SHOWN: usize = 72;
 
 /// A value in a line.
 pub(super) fn shown(value: &Value) -> String {
-    shortened(&value.to_string(), SHOWN)
+    shortened(&lightly_quoted(value.to_string()), SHOWN)
 }
 
 /// Two values in a line each. When they are long, what they share at their ends is left out.
 pub(super) fn shown_pair(before: &Value, after: &Value) -> (String, String) {
-    shortened_pair(&before.to_string(), &after.to_string(), SHOWN)
+    shortened_pair(&lightly_quoted(before.to_string()), &lightly_quoted(after.to_string()), SHOWN)
 }
 
 /// What a document is called, which need not have a kind or a name.

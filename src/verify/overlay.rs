@@ -16,6 +16,7 @@ use super::extent::{self, Extents, Side};
 use super::images::{self, Writer};
 use super::{inner, lines, patches, reading, release};
 use crate::config::{Date, Findings};
+use crate::diag::visible::{lightly_quoted, shortened};
 use crate::diag::{Code, Diagnostic, Place, Severity, Source};
 use crate::diff::{At, Difference, Document, What, keyed};
 use crate::layer::base::{Base, Origin};
@@ -735,5 +736,5 @@ pub(super) fn told(difference: &Difference) -> String {
 }
 
 pub(super) fn short(value: &Value) -> String {
-    crate::diag::visible::shortened(&value.to_string(), 80)
+    shortened(&lightly_quoted(value.to_string()), 80)
 }
