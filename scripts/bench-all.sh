@@ -48,7 +48,7 @@ measure() {
 
 # opened FILE: how often a file of that name was opened in the run that was traced.
 opened() {
-    grep -c "openat([0-9A-Z_]*, \"\([^\"]*/\)\?$1\"" "$work/trace"
+    grep -c "openat2\?([0-9A-Z_]*, \"\([^\"]*/\)\?$1\"" "$work/trace"
 }
 
 "$overlay" --version
@@ -63,7 +63,7 @@ for count; do
     read -r wall processor size <<<"$(measure fresh)"
     read -r again _ <<<"$(measure kept)"
     rm -rf "$work/out"
-    strace -f -qq -e trace=openat -o "$work/trace" "$overlay" build --all --split "$work/out" 2>/dev/null
+    strace -f -qq -e trace=openat,openat2 -o "$work/trace" "$overlay" build --all --split "$work/out" 2>/dev/null
     files=$(wc -l <"$work/out/.overlay.sha256")
     echo "| $count | $files | $wall | $processor | $size | $again | $(opened base.yaml), $(opened base.lock), $(opened multus-daemonset-thick.yml) |"
     cd "$work" && rm -rf "${work:?}/$count" "$work/out"

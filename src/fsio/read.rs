@@ -5,6 +5,8 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+#[cfg(target_os = "linux")]
+use rustix::fs::ResolveFlags;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::error::{FsError, kind_of, not_regular};
@@ -39,7 +41,11 @@ pub fn read_named(path: &Path, limit: u64) -> Result<Vec<u8>, FsError> {
     let open = OpenOptions::new().read(true).custom_flags(libc::O_NOCTTY).open(path);
     let file = open.map_err(|error| open_error(path, error, libc::O_NOCTTY))?;
     let kind = file.metadata().map_err(|e| FsError::io("look at", path, e))?.file_type();
-    if kind.is_fifo() || kind.is_char_device() { read_stream(path, file, limit) } else { read_open(path, file, limit) }
+    if kind.is_fifo() || kind.is_char_device() {
+        read_stream(path, file, 0, limit)
+    } else {
+        read_open(path, file, limit)
+    }
 }
 
 /// Like [`read`], of a path that was resolved before: if a component of it has become a symbolic link, it is refused.
@@ -61,22 +67,34 @@ fn open_error(path: &Path, error: io::Error, flags: i32) -> FsError {
     }
 }
 
+/// Opens a file on whose path stands no link, and nobody can put one meanwhile.
+fn open_without_links(path: &Path) -> io::Result<File> {
+    // The kernel can do it in one step. Where it cannot, or something is wrong, the walk is made, which knows what.
+    #[cfg(target_os = "linux")]
+    if let Ok(opened) = rustix::fs::openat2(CWD, path, FOR_READING, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        return Ok(File::from(opened));
+    }
+    walk_without_links(path)
+}
+
+const FOR_READING: OFlags =
+    OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+
 /// Opens a file folder by folder, each from the handle of the one before, so that nobody can put a link into the path
 /// meanwhile. A link in the place of a folder is "not a directory".
-fn open_without_links(path: &Path) -> io::Result<File> {
+fn walk_without_links(path: &Path) -> io::Result<File> {
     // To pass through a folder needs no right to list it, where the system can tell the two apart.
     #[cfg(target_os = "linux")]
     let passing = OFlags::PATH;
     #[cfg(not(target_os = "linux"))]
     let passing = OFlags::RDONLY;
     let passing = passing | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let last = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
     let mut folder = openat(CWD, ".", passing, Mode::empty())?;
     for component in folder_of(path).components() {
         folder = openat(&folder, component.as_os_str(), passing, Mode::empty())?;
     }
-    Ok(File::from(openat(&folder, name, last, Mode::empty())?))
+    Ok(File::from(openat(&folder, name, FOR_READING, Mode::empty())?))
 }
 
 fn read_open(path: &Path, file: File, limit: u64) -> Result<Vec<u8>, FsError> {
@@ -87,11 +105,11 @@ fn read_open(path: &Path, file: File, limit: u64) -> Result<Vec<u8>, FsError> {
     if meta.len() > limit {
         return Err(FsError::TooLarge { path: path.display().to_string(), limit });
     }
-    read_stream(path, file, limit)
+    read_stream(path, file, meta.len(), limit)
 }
 
-fn read_stream(path: &Path, file: File, limit: u64) -> Result<Vec<u8>, FsError> {
-    let expected = file.metadata().map_or(0, |meta| meta.len().min(limit));
+/// Reads to the end; `expected` bytes, if the file says true.
+fn read_stream(path: &Path, file: File, expected: u64, limit: u64) -> Result<Vec<u8>, FsError> {
     let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0));
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| FsError::io("read", path, e))?;
     if bytes.len() as u64 > limit {
@@ -193,5 +211,26 @@ mod tests {
         assert_eq!(read(&link, 10).unwrap(), b"x");
         let error = read_resolved(&link, 10).unwrap_err().named("link");
         assert_eq!(error.to_string(), "link is a symbolic link, not a regular file");
+    }
+
+    #[test]
+    fn in_one_step_and_folder_by_folder_the_same_paths_are_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = canonical(dir.path()).unwrap();
+        fs::create_dir(top.join("folder")).unwrap();
+        fs::write(top.join("folder/f"), "x").unwrap();
+        std::os::unix::fs::symlink("folder", top.join("link")).unwrap();
+        std::os::unix::fs::symlink("f", top.join("folder/link")).unwrap();
+        let opens = |path: &str| {
+            let path = top.join(path);
+            [
+                open_without_links(&path).map_err(|e| e.raw_os_error()).err().flatten(),
+                walk_without_links(&path).map_err(|e| e.raw_os_error()).err().flatten(),
+            ]
+        };
+        assert_eq!(opens("folder/f"), [None; 2]);
+        assert_eq!(opens("link/f"), [Some(libc::ENOTDIR); 2]);
+        assert_eq!(opens("folder/link"), [Some(libc::ELOOP); 2]);
+        assert_eq!(opens("folder/none"), [Some(libc::ENOENT); 2]);
     }
 }
