@@ -160,7 +160,7 @@ impl File {
         while let Some(id) = open.pop() {
             let node = self.tree.node(id);
             if let Some(anchor) = &node.anchor {
-                findings.add(self.not_ours("an anchor", "anchors", anchor.clone()));
+                findings.add(self.not_ours("an anchor", "anchors", (**anchor).clone()));
             }
             if let Some(tag) = &node.tag {
                 findings.add(self.not_ours("a tag", "tags", tag.span.clone()));

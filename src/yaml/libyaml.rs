@@ -111,7 +111,7 @@ fn properties(node: &Node, text: &str) -> Option<(Refusal, Bytes)> {
     let alias = matches!(node.kind, Kind::Alias { .. }).then(|| node.span.clone());
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let misnamed = |at: &Bytes| !text.get(at.start + 1..at.end).unwrap_or("").chars().all(is_name);
-    if let Some(at) = node.anchor.clone().into_iter().chain(alias).find(misnamed) {
+    if let Some(at) = node.anchor.as_deref().cloned().into_iter().chain(alias).find(misnamed) {
         return Some((Refusal::AnchorName, at));
     }
     let tag = node.tag.as_ref()?.span.clone();

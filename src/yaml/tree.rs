@@ -39,10 +39,10 @@ pub struct Node {
     /// line break left out. A block collection reaches from its first dash or key to the end of its last node; a flow
     /// collection from bracket to bracket. An empty node has an empty span where it would stand.
     pub span: Bytes,
-    /// The anchor with its `&`, if it has one.
-    pub anchor: Option<Bytes>,
+    /// The anchor with its `&`, if it has one. Few do, so that it stands apart, as the tag does.
+    pub anchor: Option<Box<Bytes>>,
     /// The tag as it is written, if it has one.
-    pub tag: Option<Tag>,
+    pub tag: Option<Box<Tag>>,
 }
 
 /// A tag: where it stands and what it resolves to.
@@ -387,7 +387,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn start(&mut self, kind: Kind, anchor: usize, tag: Option<Tag>, at: Bytes) -> Result<NodeId, SyntaxError> {
+    fn start(&mut self, kind: Kind, anchor: usize, tag: Option<Box<Tag>>, at: Bytes) -> Result<NodeId, SyntaxError> {
         if self.open.len() >= MAX_DEPTH {
             return Err(too_deep(at.start));
         }
@@ -419,7 +419,7 @@ impl<'t> Builder<'t> {
         if node.span.is_empty() && matches!(node.kind, Kind::Scalar { .. }) {
             node.span = node.span.start.max(end)..node.span.start.max(end);
         }
-        node.anchor = Some(at);
+        node.anchor = Some(Box::new(at));
         self.cursor = self.cursor.max(end);
     }
 
@@ -440,7 +440,7 @@ impl<'t> Builder<'t> {
         text: String,
         style: ScalarStyle,
         anchor: usize,
-        tag: Option<Tag>,
+        tag: Option<Box<Tag>>,
         at: Bytes,
     ) -> Result<(), SyntaxError> {
         self.before_node();
@@ -615,10 +615,10 @@ fn style_of(style: ScalarStyle) -> Style {
     }
 }
 
-fn tag_of(span: &Span, tag: Option<&granit_parser::Tag>, text: &str) -> Option<Tag> {
+fn tag_of(span: &Span, tag: Option<&granit_parser::Tag>, text: &str) -> Option<Box<Tag>> {
     let tag = tag?;
     let at = span.tag_span().and_then(|s| s.byte_range()).filter(|r| text.get(r.clone()).is_some())?;
-    Some(Tag { span: at, name: format!("{}{}", tag.handle(), tag.suffix()) })
+    Some(Box::new(Tag { span: at, name: format!("{}{}", tag.handle(), tag.suffix()) }))
 }
 
 #[cfg(test)]
@@ -738,7 +738,7 @@ mod tests {
         assert_eq!(entries[0].question, Some(0));
         assert_eq!(entries[0].colon, Some(6));
         let y = tree.node(entries[1].value);
-        assert_eq!(&text[y.anchor.clone().unwrap()], "&anch");
+        assert_eq!(&text[*y.anchor.clone().unwrap()], "&anch");
         assert_eq!(y.tag.as_ref().unwrap().name, "tag:yaml.org,2002:map");
         assert_eq!(&text[y.full()], "&anch !!map\n  w: 1");
         assert_eq!(tree.resolve(entries[2].value), entries[1].value);

@@ -56,7 +56,7 @@ struct Old<'s> {
 impl<'s> Old<'s> {
     fn of(source: &'s Source<'s>, node: NodeId, place: Place) -> Self {
         let full = source.full(node);
-        let anchor = source.node(node).anchor.clone().map_or("", |anchor| source.slice(anchor));
+        let anchor = source.node(node).anchor.clone().map_or("", |anchor| source.slice(*anchor));
         Old {
             source,
             node,
