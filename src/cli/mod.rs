@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, FromArgMatches as _, Parser, Subcommand};
 
 use crate::config::{self, Date, Findings};
 use crate::diag::secret::masked;
@@ -202,7 +202,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if completions::answer(&arguments) {
         return ExitCode::SUCCESS;
     }
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match parsed(&arguments) {
         Ok(cli) => cli,
         Err(usage) => return tell_usage(&usage),
     };
@@ -213,6 +213,23 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         failure.end()
     });
     end.into()
+}
+
+/// Reads the arguments. To set up all commands takes longer than some runs; of a command that is run for each overlay, its own
+/// arguments are enough. Where those do not do, all are there to tell why.
+fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    parsed_alone(arguments).map_or_else(|| Cli::try_parse_from(arguments), Ok)
+}
+
+/// The arguments, where they begin with the name of such a command and are right.
+fn parsed_alone(arguments: &[OsString]) -> Option<Cli> {
+    let command = match arguments.get(1)?.to_str()? {
+        "build" => build::BuildArgs::augment_args(clap::Command::new("build")),
+        "verify" => verify::VerifyArgs::augment_args(clap::Command::new("verify")),
+        _ => return None,
+    };
+    let program = Shared::augment_args(clap::Command::new("overlay")).subcommand(command);
+    Cli::from_arg_matches(&program.try_get_matches_from(arguments).ok()?).ok()
 }
 
 fn run(command: &Command, context: &mut Context) -> Result<End, Failure> {
@@ -246,4 +263,38 @@ fn tell_usage(usage: &clap::Error) -> ExitCode {
         let _ = usage.print();
     }
     ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn a_command_that_is_set_up_alone_takes_what_it_takes_among_all() {
+        for line in [
+            "overlay build",
+            "overlay build overlays/lab --output out.yaml --root .. --color never",
+            "overlay build --all --split rendered",
+            "overlay build --base - --format json overlays/lab",
+            "overlay build help",
+            "overlay verify overlays/a overlays/b --format json",
+            "overlay verify --against - --live overlays/lab",
+        ] {
+            let alone = parsed_alone(&words(line)).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!(format!("{alone:?}"), format!("{:?}", Cli::try_parse_from(words(line)).unwrap()), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_arguments_or_asks_for_help_is_told_with_all_commands_at_hand() {
+        for line in ["overlay build --help", "overlay build --nonsense", "overlay verify --version", "overlay built"] {
+            assert!(parsed_alone(&words(line)).is_none(), "{line}");
+            let told = parsed(&words(line)).unwrap_err().to_string();
+            assert_eq!(told, Cli::try_parse_from(words(line)).unwrap_err().to_string(), "{line}");
+        }
+    }
 }
