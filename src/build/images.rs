@@ -19,12 +19,21 @@ pub(super) fn check(
     more: &[Vec<String>],
 ) -> Result<(), Box<Diagnostic>> {
     let mut evolving = Cow::Borrowed(value);
+    let mut made = 0;
     for (number, step) in steps.iter().enumerate() {
         let new = match &step.action {
             Action::Add(new) | Action::Replace(new) => Some(&new.value),
             Action::Remove => None,
         };
         if let Some(new) = new {
+            let ahead = steps.get(made..number).unwrap_or_default();
+            if ahead.iter().any(|earlier| may_change(earlier, &step.path)) {
+                // A step that was made before can be made again; its failure would have been told there.
+                if ahead.iter().any(|earlier| apply(evolving.to_mut(), earlier).is_err()) {
+                    return Ok(());
+                }
+                made = number;
+            }
             let before = evolving.pointer(&pointer(&step.path)).filter(|_| matches!(step.action, Action::Replace(_)));
             let pinned = before.map(|v| images(v, &step.path, more)).unwrap_or_default();
             for image in images(new, &step.path, more).iter().chain(&unpinned(new, &step.path, &pinned)) {
@@ -38,12 +47,18 @@ pub(super) fn check(
                 }
             }
         }
-        // A step that was made before can be made again; its failure would have been told there.
-        if number + 1 < steps.len() && apply(evolving.to_mut(), step).is_err() {
-            return Ok(());
-        }
     }
     Ok(())
+}
+
+/// Whether something else may stand at a path once a step is made: the step is about the place, about one around it or in
+/// it, or moves the items of a list on the way.
+fn may_change(step: &Step, path: &[String]) -> bool {
+    let (place, around) = match (&step.action, step.path.split_last()) {
+        (Action::Add(_) | Action::Remove, Some((_, parent))) => (step.path.as_slice(), parent),
+        _ => (step.path.as_slice(), step.path.as_slice()),
+    };
+    place.starts_with(path) || path.starts_with(around)
 }
 
 /// Strings that stand where a pinned image stood, and are images only for that.
@@ -72,4 +87,37 @@ fn finding(site: &Site<'_>, step: &Step, code: Code, name: &str, message: String
         .patch(&site.patch.name.value)
         .resource(site.resource)
         .path(step.origin.keyed.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::patch::path::Path;
+    use crate::patch::step::{New, Origin};
+
+    fn step(action: Action, path: &str) -> Step {
+        let path: Vec<String> = path.split('/').skip(1).map(str::to_owned).collect();
+        let origin = Origin { patch: "p".into(), change: 0, operation: 0, keyed: Path::of_keys(path.iter()) };
+        Step { action, path, origin }
+    }
+
+    #[test]
+    fn a_step_changes_what_stands_at_its_place_around_it_in_it_and_behind_it_in_a_list() {
+        let new = || New { value: json!("x"), spelled: None, comment: None };
+        let changes =
+            |step: &Step, path: &str| may_change(step, &path.split('/').skip(1).map(str::to_owned).collect::<Vec<_>>());
+        let replaced = step(Action::Replace(new()), "/containers/0/image");
+        assert!(
+            ["/containers/0/image", "/containers/0", "/containers", "/containers/0/image/x"]
+                .iter()
+                .all(|path| changes(&replaced, path))
+        );
+        assert!(!["/containers/1/image", "/containers/0/name"].iter().any(|path| changes(&replaced, path)));
+        for moved in [step(Action::Add(new()), "/containers/0"), step(Action::Remove, "/containers/0")] {
+            assert!(["/containers/1/image", "/containers/0/name", "/containers"].iter().all(|p| changes(&moved, p)));
+            assert!(!changes(&moved, "/initContainers/0/image"));
+        }
+    }
 }
