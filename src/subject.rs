@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::build::{self, Built, NoMatch};
+use crate::build::{self, Built, NoMatch, Stretch};
 use crate::config::Findings;
 use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::layer::base::Base;
@@ -96,6 +96,19 @@ impl Subject {
     /// Builds it. `None` where anything is wrong, in the files or with the patches; the findings tell all of it. On a
     /// base that is not as locked the patches are tried, and nothing is built.
     pub fn build(&self, findings: &mut Findings) -> Option<Built> {
+        self.built_by(build::build_where, findings)
+    }
+
+    /// Like [`Subject::build`], for who only wants to have the result written.
+    pub fn build_in_parts(&self, findings: &mut Findings) -> Option<Vec<Stretch>> {
+        self.built_by(build::build_in_parts, findings)
+    }
+
+    fn built_by<B>(
+        &self,
+        build: impl FnOnce(&Plan, &[Vec<String>], NoMatch, &mut Findings) -> Option<B>,
+        findings: &mut Findings,
+    ) -> Option<B> {
         // Without its documents, every patch would seem to miss its target.
         if self.plan.lacks_documents {
             return None;
@@ -105,7 +118,7 @@ impl Subject {
             return None;
         }
         let sound = !findings.has_errors() && self.plan.vendored.iter().all(Option::is_some);
-        build::build_where(&self.plan, &self.images, self.no_match, findings).filter(|_| sound)
+        build(&self.plan, &self.images, self.no_match, findings).filter(|_| sound)
     }
 }
 

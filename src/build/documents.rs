@@ -2,12 +2,13 @@
 //! that is touched, its text and its value.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::text::Road;
+use super::text::{Road, Text};
 use crate::change::pointer;
 use crate::diag::{Code, Diagnostic, Place};
 use crate::layer::cut::Read;
@@ -67,9 +68,9 @@ pub(super) struct Resource {
     item: Option<usize>,
 }
 
-/// The state of the documents that a patch may touch, to go back to where it fails.
-#[derive(Debug)]
-pub(super) struct Snapshot<'p>(Vec<(usize, Document<'p>)>);
+/// The state of the documents that a patch touched before it did, to go back to where it fails.
+#[derive(Debug, Default)]
+pub(super) struct Snapshot<'p>(BTreeMap<usize, Document<'p>>);
 
 impl<'p> Documents<'p> {
     pub(super) fn new(plan: &'p Plan) -> Documents<'p> {
@@ -227,11 +228,12 @@ impl<'p> Documents<'p> {
         }
     }
 
-    /// What to go back to where a patch fails half-way.
-    pub(super) fn snapshot(&self, resources: &[Resource]) -> Snapshot<'p> {
-        let mut numbers: Vec<usize> = resources.iter().map(|r| r.document).collect();
-        numbers.dedup();
-        Snapshot(numbers.into_iter().filter_map(|n| Some((n, self.list.get(n)?.clone()))).collect())
+    /// Remembers what the document of a resource is that a patch is about to touch, unless it did before.
+    pub(super) fn remember(&self, resource: Resource, snapshot: &mut Snapshot<'p>) {
+        let number = resource.document;
+        if let Some(document) = self.list.get(number).filter(|_| !snapshot.0.contains_key(&number)) {
+            snapshot.0.insert(number, document.clone());
+        }
     }
 
     /// Goes back.
@@ -256,6 +258,17 @@ impl<'p> Documents<'p> {
                 _ => (planned, self.plan.text(planned), planned.identity.clone()),
             }
         })
+    }
+
+    /// Every document and, where it was edited, its text; `None` where one was taken out.
+    pub(super) fn standing(&self) -> Option<Vec<(&'p Planned, Option<&Text>)>> {
+        self.list
+            .iter()
+            .map(|document| {
+                let text = document.state.as_ref().filter(|_| document.edited).map(|state| state.road.text());
+                document.deleted_by.is_none().then_some((document.planned, text))
+            })
+            .collect()
     }
 
     /// The documents that were edited and are still there, each with its state.

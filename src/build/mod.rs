@@ -22,9 +22,9 @@ use serde_json::Value;
 use crate::change::pointer;
 use crate::config::Findings;
 use crate::diag::visible::shortened;
-use crate::diag::{Code, Diagnostic, Severity};
+use crate::diag::{Code, Diagnostic, Severity, Source};
 use crate::layer::plan::{Joined, Plan, Scoped};
-use crate::layer::separators;
+use crate::layer::separators::{self, Standing};
 use crate::patch::Patch;
 use crate::patch::lower::{Run, Site, TextWithin};
 use crate::patch::model::{Change, Effect};
@@ -33,7 +33,8 @@ use crate::patch::step::{Action, Origin, Step};
 use crate::resource::Identity;
 use crate::resource::identity::Part;
 use crate::resource::target::{Miss, Near};
-use documents::{Documents, Resource, State};
+use crate::yaml::edit;
+use documents::{Documents, Resource, Snapshot, State};
 use text::Road;
 
 /// How many documents a message about a target lists.
@@ -73,6 +74,81 @@ pub fn build_where(
     no_match: NoMatch,
     findings: &mut Findings,
 ) -> Option<Built> {
+    let documents = carried_out(plan, image_paths, no_match, findings)?;
+    joined(plan, &documents, findings)
+}
+
+/// A stretch of a result.
+#[derive(Debug)]
+pub enum Stretch {
+    /// Bytes of a file, as they stand there.
+    Kept(Arc<Source>, Range<usize>),
+    /// A document that was edited.
+    Edited(Arc<edit::Source<'static>>),
+    /// Anything.
+    Text(String),
+}
+
+impl Stretch {
+    /// Its text.
+    pub fn text(&self) -> &str {
+        match self {
+            Stretch::Kept(file, range) => file.text.get(range.clone()).unwrap_or(""),
+            Stretch::Edited(text) => text.text(),
+            Stretch::Text(text) => text,
+        }
+    }
+}
+
+/// Like [`build_where`], for who only wants to have the result written: in parts that are one behind the other, so that what
+/// stays as it is need not be copied.
+pub fn build_in_parts(
+    plan: &Plan,
+    image_paths: &[Vec<String>],
+    no_match: NoMatch,
+    findings: &mut Findings,
+) -> Option<Vec<Stretch>> {
+    let documents = carried_out(plan, image_paths, no_match, findings)?;
+    match in_place(plan, &documents) {
+        Some(parts) => Some(parts),
+        None => Some(vec![Stretch::Text(joined(plan, &documents, findings)?.text)]),
+    }
+}
+
+/// The one file of a plan with some of its documents edited, where that is all, and where it certainly holds together as the
+/// file does.
+fn in_place(plan: &Plan, documents: &Documents<'_>) -> Option<Vec<Stretch>> {
+    let [file] = plan.files.as_slice() else { return None };
+    let standing = documents.standing()?;
+    let texts: Vec<Standing<'_>> = standing
+        .iter()
+        .map(|(planned, edited)| Standing {
+            text: edited.map_or_else(|| plan.text(planned), |edited| edited.text()),
+            is_edited: edited.is_some(),
+            has_content: planned.identity.is_some(),
+        })
+        .collect();
+    if !separators::hold_together(&texts) {
+        return None;
+    }
+    let mut parts = Vec::new();
+    for (planned, edited) in standing {
+        match (edited, parts.last_mut()) {
+            (Some(text), _) => parts.push(Stretch::Edited(Arc::clone(text))),
+            (None, Some(Stretch::Kept(_, range))) if range.end == planned.range.start => range.end = planned.range.end,
+            (None, _) => parts.push(Stretch::Kept(Arc::clone(file), planned.range.clone())),
+        }
+    }
+    Some(parts)
+}
+
+/// The documents of a plan with its patches made. Findings are as for [`build`].
+fn carried_out<'p>(
+    plan: &'p Plan,
+    image_paths: &'p [Vec<String>],
+    no_match: NoMatch,
+    findings: &mut Findings,
+) -> Option<Documents<'p>> {
     let told = findings.has_errors();
     let start = |pace| Builder {
         documents: Documents::new(plan),
@@ -93,9 +169,11 @@ pub fn build_where(
     }
     let Builder { documents: built, failed, findings: found, .. } = builder;
     findings.append(found);
-    if failed {
-        return None;
-    }
+    (!failed).then_some(built)
+}
+
+/// The documents put one behind the other.
+fn joined(plan: &Plan, built: &Documents<'_>, findings: &mut Findings) -> Option<Built> {
     let mut out = Joined::default();
     out.text.reserve(plan.files.iter().map(|f| f.text.len()).sum::<usize>() + 1024);
     let (mut starts, mut documents) = (Vec::new(), Vec::new());
@@ -177,10 +255,11 @@ impl Builder<'_> {
                 return Ok(());
             }
         };
-        let before = self.documents.snapshot(&resources);
+        let mut before = Snapshot::default();
         for (number, change) in scoped.patch.changes.iter().enumerate() {
             let done = self.hits(&scoped.patch, change, &resources).and_then(|hits| {
                 hits.into_iter().try_for_each(|hit| {
+                    self.documents.remember(hit, &mut before);
                     self.change(&scoped.patch, number, hit)
                         .map_err(|finding| Box::new(self.with_place_in_base(change, hit, *finding)))
                 })

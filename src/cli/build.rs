@@ -9,6 +9,7 @@ use super::Context;
 use super::end::{End, Failure};
 use super::over::OverArgs;
 use super::split;
+use crate::build::Stretch;
 use crate::config::Findings;
 use crate::diag::{self, Source};
 use crate::fsio::{self, Write};
@@ -16,6 +17,7 @@ use crate::layer::documents;
 use crate::layer::overlay::FILE_NAME;
 use crate::layer::root::Root;
 use crate::report;
+use crate::subject::Subject;
 use crate::verify::annotate;
 
 /// Print upstream's manifest with the patches applied
@@ -83,15 +85,7 @@ pub fn run(args: &BuildArgs, context: &mut Context) -> Result<End, Failure> {
     let mut findings = Findings::new();
     let over = args.over.read(context)?;
     let subject = over.open(&root, &args.overlay, &mut findings);
-    let built = subject.as_ref().and_then(|s| s.build(&mut findings).map(|built| (s, built)));
-    let product = built.and_then(|(subject, built)| match args.format {
-        BuildFormat::Yaml if args.annotate => {
-            let overlay = super::verify::as_overlay(subject, context.today());
-            annotate::annotated(&overlay, &built.text, &mut findings).map(String::into_bytes)
-        }
-        BuildFormat::Yaml => Some(built.text.into_bytes()),
-        BuildFormat::Json => as_json(&args.overlay, built.text, &mut findings),
-    });
+    let product = subject.as_ref().and_then(|subject| product(args, subject, context, &mut findings));
     let mut findings = findings.into_vec();
     diag::sort(&mut findings);
     context.terminal.findings(&findings);
@@ -102,9 +96,10 @@ pub fn run(args: &BuildArgs, context: &mut Context) -> Result<End, Failure> {
                 if over.sources(&current, subject).have(&path) {
                     return Err(Failure::OverSource { path: file.to_string_lossy().into_owned() });
                 }
-                fsio::commit(&[Write { path, bytes: &product }], &[])?;
+                let whole: String = product.iter().map(Stretch::text).collect();
+                fsio::commit(&[Write { path, bytes: whole.as_bytes() }], &[])?;
             }
-            None => context.terminal.product(&product)?,
+            None => product.iter().try_for_each(|part| context.terminal.product(part.text().as_bytes()))?,
         }
     }
     // The process ends now and gives all memory back at once; thousands of documents one by one would take their time.
@@ -112,10 +107,27 @@ pub fn run(args: &BuildArgs, context: &mut Context) -> Result<End, Failure> {
     Ok(End::of(&findings, false))
 }
 
+/// What is asked for: the result itself, or what says it in another way.
+fn product(args: &BuildArgs, subject: &Subject, context: &Context, findings: &mut Findings) -> Option<Vec<Stretch>> {
+    let text = match args.format {
+        BuildFormat::Yaml if !args.annotate => return subject.build_in_parts(findings),
+        BuildFormat::Yaml => {
+            let built = subject.build(findings)?;
+            let overlay = super::verify::as_overlay(subject, context.today());
+            annotate::annotated(&overlay, &built.text, findings)?
+        }
+        BuildFormat::Json => {
+            let built = subject.build(findings)?;
+            as_json(&args.overlay, built.text, findings)?
+        }
+    };
+    Some(vec![Stretch::Text(text)])
+}
+
 /// The documents of a result as Kubernetes reads them, in one List.
-fn as_json(overlay: &Path, text: String, findings: &mut Findings) -> Option<Vec<u8>> {
+fn as_json(overlay: &Path, text: String, findings: &mut Findings) -> Option<String> {
     let source = Source::new(format!("the result of {}", overlay.display()), text);
     let items: Vec<Value> = documents::read(&source, findings)?.into_iter().map(|d| d.value).collect();
     let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
-    Some(report::pretty(&list).into_bytes())
+    Some(report::pretty(&list))
 }

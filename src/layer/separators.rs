@@ -33,6 +33,44 @@ pub fn check_joined(text: &str, place: impl FnOnce(Bytes) -> Option<Place>) -> O
     })
 }
 
+/// A document of a file that was looked at, as it stands in a result.
+pub struct Standing<'t> {
+    /// Its text now.
+    pub text: &'t str,
+    /// Whether that is not the file's.
+    pub is_edited: bool,
+    /// Whether it is more than comments.
+    pub has_content: bool,
+}
+
+/// Whether all documents of one file, some of them edited, are certainly cut by kubectl as they are here. Only those that were
+/// edited are looked at, each between the documents next to it: what is before and behind them is as it was when the file
+/// was looked at. Where it is not certain, [`check_joined`] tells.
+pub fn hold_together(documents: &[Standing<'_>]) -> bool {
+    if documents.first().is_some_and(|first| begins_like_json(first.text).is_some()) {
+        return false;
+    }
+    let mut looked = 0;
+    for (number, document) in documents.iter().enumerate() {
+        if !document.is_edited || number < looked {
+            continue;
+        }
+        let is_end = |document: &Standing<'_>| document.has_content && !document.is_edited;
+        let before = documents.get(..number).unwrap_or_default().iter().rposition(is_end).unwrap_or(0);
+        let behind = documents.get(number + 1..).unwrap_or_default();
+        let end = behind.iter().position(is_end).map_or(documents.len(), |next| number + 2 + next);
+        let around = documents.get(before..end).unwrap_or_default();
+        let text: String = around.iter().map(|document| document.text).collect();
+        let line_ends = around.split_last().is_none_or(|(_, rest)| rest.iter().all(|d| d.text.ends_with('\n')));
+        let is_marked = before == 0 || text.starts_with("---");
+        if !line_ends || !is_marked || first_fault(&text, &stream::split(&text)).is_some() {
+            return false;
+        }
+        looked = end;
+    }
+    true
+}
+
 /// The first thing that kubectl does not take as it is meant, and the rest of its line.
 fn first_fault(text: &str, pieces: &[Piece]) -> Option<(Bytes, Fault)> {
     if is_json(text) {
@@ -171,7 +209,12 @@ fn content(text: &str, piece: &Piece) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    const LINES: [&str; 9] =
+        ["a: 1\n", "# c\n", "---\n", "--- # c\n", "...\n", "--- x\n", "%YAML 1.1\n", "b: |\n", "  - c\r"];
 
     /// `line: label` of what is wrong.
     fn told(text: &str) -> Option<String> {
@@ -218,6 +261,60 @@ mod tests {
         ];
         for (text, wanted) in cases {
             assert_eq!(told(text).as_deref(), Some(wanted), "{text:?}");
+        }
+    }
+
+    /// Whether documents hold together, each given by its text and, where it was edited, what it is now.
+    fn together(documents: &[(&str, Option<&str>)]) -> bool {
+        let standing = documents.iter().map(|(text, edited)| Standing {
+            text: edited.unwrap_or(text),
+            is_edited: edited.is_some(),
+            has_content: stream::split(text).iter().any(|piece| piece.content),
+        });
+        hold_together(&standing.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn documents_hold_together_unless_an_edited_one_changes_where_kubectl_cuts() {
+        let (a, b, c) = ("a: 1\n", "---\nb: 1\n", "---\nc: 1");
+        assert!(together(&[(a, None), (b, None), (c, None)]));
+        assert!(together(&[(a, Some("a: 2\n")), (b, None), (c, Some("---\nc: 2"))]));
+        assert!(together(&[("# c\n", None), (b, Some("---\nb:\n  x: 1\n")), (c, None)]));
+        for edited in ["---\nb: 1", "---\nb: |\n--- two\n", "---\nb: 1\n...\nd: 1\n", "---\n# b\n...\n", "b: 1\r---\n"]
+        {
+            assert!(!together(&[(a, None), (b, Some(edited)), (c, None)]), "{edited:?}");
+        }
+        assert!(!together(&[(a, Some("{a: 1}\n")), (b, None)]));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(8000))]
+
+        #[test]
+        fn what_holds_together_has_no_fault(
+            lines in prop::collection::vec(0usize..9, 1..14),
+            edited in 0usize..6,
+            now in prop::collection::vec(0usize..9, 0..5),
+            marked: bool,
+        ) {
+            let text: String = lines.iter().map(|line| LINES[*line]).collect();
+            let pieces = stream::split(&text);
+            // Of such files nothing is built.
+            let is_faulty = first_fault(&text, &pieces).is_some();
+            let now: String = marked.then_some("---\n").into_iter().chain(now.iter().map(|line| LINES[*line])).collect();
+            let standing: Vec<Standing<'_>> = pieces
+                .iter()
+                .enumerate()
+                .map(|(number, piece)| Standing {
+                    text: if number == edited { &now } else { piece.text(&text) },
+                    is_edited: number == edited,
+                    has_content: piece.content,
+                })
+                .collect();
+            let whole: String = standing.iter().map(|document| document.text).collect();
+            if !is_faulty && hold_together(&standing) {
+                prop_assert_eq!(check_joined(&whole, |_| None).map(|finding| finding.message), None, "{:?}", whole);
+            }
         }
     }
 }
