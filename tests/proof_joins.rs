@@ -10,7 +10,7 @@ mod plans;
 use std::fmt::Write as _;
 
 use dice::Dice;
-use overlay::build::build;
+use overlay::build::{NoMatch, Stretch, build, build_in_parts};
 use overlay::config::Findings;
 use plans::{any_subject, objections, plan_of, told};
 
@@ -84,6 +84,9 @@ fn documents_taken_out_at_joins_are_proven_and_other_bytes_are_not() {
         let Some(plan) = plan_of(&files, &[&patch(&gone, &changed)]) else { continue };
         let Some(built) = build(&plan, &[], &mut Findings::new()) else { continue };
         proven += 1;
+        let parts = build_in_parts(&plan, &[], NoMatch::Fails, &mut Findings::new()).unwrap();
+        let parts: String = parts.iter().map(Stretch::text).collect();
+        assert_eq!(parts, built.text, "{files:#?}\ngone {gone:?}, changed {changed:?}");
         let objections_to = |result: &str| told(objections(&subject, &plan, result).iter());
         let objection = objections_to(&built.text);
         if !objection.is_empty() {
@@ -103,4 +106,35 @@ fn documents_taken_out_at_joins_are_proven_and_other_bytes_are_not() {
     }
     assert!(complaints.is_empty(), "{complaints}");
     assert!(proven > 400, "only {proven} builds");
+}
+
+#[test]
+fn resources_that_are_there_twice_are_told_alike_where_it_is_not_plain_that_there_are_none() {
+    let map = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n");
+    let documents = [
+        map("a"),
+        map("b"),
+        map("a, namespace: default"),
+        "apiVersion: old/v1\nkind: X\nmetadata: {name: a}\n".to_owned(),
+        "apiVersion: old/v2\nkind: X\nmetadata: {name: a}\n".to_owned(),
+        format!("apiVersion: v1\nkind: List\nitems:\n- {}\n", map("a").trim_end().replace('\n', "\n  ")),
+    ];
+    let rename = "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: s\nwhy: w\nchanges:\n  \
+                  - target: {kind: ConfigMap, name: b}\n    patch: [{op: replace, path: /metadata/name, value: a}]\n";
+    let (mut twice, mut once) = (0, 0);
+    for (one, other) in documents.iter().flat_map(|one| documents.iter().map(move |other| (one, other))) {
+        for patches in [&[][..], &[rename]] {
+            let mut plan = plan_of(&[format!("{one}---\n{other}")], patches).unwrap();
+            let mut build = |vendored| {
+                plan.vendored = vendored;
+                let mut findings = Findings::new();
+                let built = build(&plan, &[], &mut findings).map(|built| built.text);
+                (built, told(findings.iter()))
+            };
+            let looked_closely = build(Vec::new());
+            assert_eq!(build(vec![None]), looked_closely);
+            *(if looked_closely.1.contains("twice") { &mut twice } else { &mut once }) += 1;
+        }
+    }
+    assert!(twice > 10 && once > 10, "{twice} and {once}");
 }

@@ -82,7 +82,7 @@ impl<'p> Documents<'p> {
     pub(super) fn resources(&mut self, scope: &Range<usize>) -> Result<Vec<Resource>, Box<Diagnostic>> {
         let mut found = Vec::new();
         for document in scope.clone() {
-            let Some(identity) = self.list.get(document).and_then(|d| d.planned.identity.as_ref()) else { continue };
+            let Some(identity) = self.list.get(document).and_then(|d| d.planned.identity.as_deref()) else { continue };
             let is_list = identity.is_list();
             found.push(Resource { document, item: None });
             if is_list {
@@ -97,7 +97,7 @@ impl<'p> Documents<'p> {
     pub(super) fn identity(&self, resource: Resource) -> Option<&Identity> {
         let document = self.list.get(resource.document)?;
         match resource.item {
-            None => document.planned.identity.as_ref(),
+            None => document.planned.identity.as_deref(),
             Some(item) => Some(&document.items.as_ref()?.get(item)?.identity),
         }
     }
@@ -207,7 +207,7 @@ impl<'p> Documents<'p> {
     pub(super) fn settle(&mut self) -> Result<(), Box<Diagnostic>> {
         for document in &mut self.list {
             let Some(state) = &mut document.state else { continue };
-            let name = document.planned.identity.as_ref().map(ToString::to_string).unwrap_or_default();
+            let name = document.planned.identity.as_deref().map(ToString::to_string).unwrap_or_default();
             state.road.settle(&name)?;
         }
         Ok(())
@@ -255,7 +255,7 @@ impl<'p> Documents<'p> {
                     let text = state.road.text();
                     (planned, text.text(), Some(written(text.tree())))
                 }
-                _ => (planned, self.plan.text(planned), planned.identity.clone()),
+                _ => (planned, self.plan.text(planned), planned.identity.as_deref().cloned()),
             }
         })
     }
@@ -284,7 +284,7 @@ impl<'p> Documents<'p> {
         let mut left = Vec::new();
         for number in 0..self.list.len() {
             let Some(document) = self.list.get(number).filter(|d| d.deleted_by.is_none()) else { continue };
-            let Some(planned) = &document.planned.identity else { continue };
+            let Some(planned) = document.planned.identity.as_deref() else { continue };
             let edited = document.state.as_ref().filter(|_| document.edited).map(|state| state.value.clone());
             let identity = edited.as_ref().map_or(Cow::Borrowed(planned), |value| Cow::Owned(Identity::of(value)));
             left.push((Resource { document: number, item: None }, identity));
@@ -303,6 +303,24 @@ impl<'p> Documents<'p> {
         left
     }
 
+    /// Whether it is plain that no resource is there twice but where upstream has it so: all are of one base, none is a List, each
+    /// kind is of one version, none says that it is in the default namespace (which others may mean), and no document is called otherwise than there.
+    pub(super) fn are_called_as_upstream(&self) -> bool {
+        if self.plan.vendored.len() != 1 || !self.plan.resources.is_empty() {
+            return false;
+        }
+        let mut versions: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+        self.list.iter().all(|document| {
+            let Some(planned) = &document.planned.identity else { return true };
+            let state = document.state.as_ref().filter(|_| document.edited);
+            let known = *versions.entry((&planned.group, &planned.kind)).or_insert(&planned.version);
+            !planned.is_list()
+                && planned.namespace != "default"
+                && known == planned.version
+                && state.is_none_or(|state| Identity::of(&state.value) == **planned)
+        })
+    }
+
     /// Whether two resources are of one base and were called alike there: upstream has them both.
     pub(super) fn are_upstreams(&self, one: Resource, other: Resource) -> bool {
         let planned = |resource: Resource| self.list.get(resource.document).map(|document| document.planned);
@@ -313,7 +331,7 @@ impl<'p> Documents<'p> {
 
     /// Whether a resource is left. A List without items is none.
     pub(super) fn any_left(&self) -> bool {
-        let is_resource = |d: &Document<'_>| d.planned.identity.as_ref().is_some_and(|identity| !identity.is_empty());
+        let is_resource = |d: &Document<'_>| d.planned.identity.as_deref().is_some_and(|identity| !identity.is_empty());
         let left = |d: &Document<'_>| is_resource(d) && d.deleted_by.is_none();
         self.list.iter().enumerate().any(|(number, d)| left(d) && !self.is_empty_list(number))
     }
@@ -321,7 +339,7 @@ impl<'p> Documents<'p> {
     /// Whether a document is a List that has no items now, or null in their place. Only a List is read for it.
     fn is_empty_list(&self, number: usize) -> bool {
         let Some(document) = self.list.get(number) else { return false };
-        if !document.planned.identity.as_ref().is_some_and(Identity::is_list) {
+        if !document.planned.identity.as_deref().is_some_and(Identity::is_list) {
             return false;
         }
         let empty = |value: &Value| match value.get("items") {

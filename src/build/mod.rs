@@ -428,6 +428,9 @@ impl Builder<'_> {
     /// Tells of resources that the result has twice: of two, a cluster ends up with the second alone. Where upstream has
     /// both, its bytes are kept, and `verify` speaks of it.
     fn duplicates(&mut self) {
+        if self.documents.are_called_as_upstream() {
+            return;
+        }
         let left = self.documents.left();
         let mut first: HashMap<_, Resource> = HashMap::with_capacity(left.len());
         let mut found = Vec::new();

@@ -317,12 +317,12 @@ fn is_meant(entry: &Entry, target: &str) -> bool {
 
 /// What `--target` can mean in an overlay: its documents, and in the place of each List what it holds.
 pub(super) fn targets(plan: &Plan) -> Vec<Identity> {
-    let of = |document: &Planned| match &document.identity {
+    let of = |document: &Planned| match document.identity.as_deref() {
         Some(identity) if manifest::is_list(identity) => {
             let list = manifest::read(&Source::new("", plan.text(document)), &mut Findings::new());
             manifest::flatten(list.unwrap_or_default()).into_iter().map(|entry| entry.identity).collect()
         }
-        identity => Vec::from_iter(identity.clone()),
+        identity => Vec::from_iter(identity.cloned()),
     };
     plan.documents.iter().flat_map(of).collect()
 }

@@ -28,7 +28,7 @@ pub(super) struct CutDocument {
     /// The bytes of it that go when it is deleted: from its own marker on.
     pub(super) own: Bytes,
     /// What it is called; `None` for a piece without content.
-    pub(super) identity: Option<Identity>,
+    pub(super) identity: Option<Arc<Identity>>,
     pub(super) reading: Reading,
 }
 
@@ -68,7 +68,7 @@ impl CutFile {
         let mut identities = identities.into_iter();
         let document = |piece: Piece| {
             let own = piece.marker.map_or(piece.range.start, |m| m.start)..piece.range.end;
-            let identity = if piece.content { identities.next() } else { None };
+            let identity = if piece.content { identities.next().map(Arc::new) } else { None };
             CutDocument { range: piece.range, own, identity, reading: Reading::default() }
         };
         CutFile { source: Arc::clone(source), documents: pieces.into_iter().map(document).collect() }

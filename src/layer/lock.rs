@@ -103,17 +103,32 @@ impl Lock {
 
     /// The text of the lock.
     pub fn write(&self) -> String {
-        let mut out = String::from("# Written by `overlay vendor`.\napiVersion: overlay/v1\nkind: Lock\nfiles:\n");
-        for file in &self.files {
-            file.write(&mut out);
-        }
+        let mut out = String::new();
+        self.write_in_bits(|bit| out.push_str(bit));
         out
+    }
+
+    /// The text of the lock, bit by bit.
+    fn write_in_bits(&self, mut write: impl FnMut(&str)) {
+        write("# Written by `overlay vendor`.\napiVersion: overlay/v1\nkind: Lock\nfiles:\n");
+        let mut bit = String::new();
+        for file in &self.files {
+            bit.clear();
+            file.write(&mut bit);
+            write(&bit);
+            for document in &file.documents {
+                bit.clear();
+                document.write(&mut bit);
+                write(&bit);
+            }
+        }
     }
 }
 
 impl LockedFile {
+    /// Without its documents.
     fn write(&self, out: &mut String) {
-        let LockedFile { address, upstream, vendored, documents } = self;
+        let LockedFile { address, upstream, vendored, documents: _ } = self;
         line(out, "  - address", address);
         out.push_str("    upstream:\n");
         line(out, "      sha256", &upstream.sha256);
@@ -133,9 +148,6 @@ impl LockedFile {
             line(out, "      layout", "accepted");
         }
         out.push_str("    documents:\n");
-        for document in documents {
-            document.write(out);
-        }
     }
 }
 

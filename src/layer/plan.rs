@@ -57,7 +57,7 @@ pub struct Planned {
     /// The bytes of it that go when it is deleted: from its own marker on.
     pub own: Bytes,
     /// What it is called; `None` for a piece without content, such as a comment between two markers.
-    pub identity: Option<Identity>,
+    pub identity: Option<Arc<Identity>>,
     /// What it says, for [`Plan::read`]; shared by all plans that stand on one [`Shelf`](super::shelf::Shelf).
     pub reading: Reading,
 }
@@ -121,7 +121,7 @@ impl Plan {
     /// What the documents of a file are called.
     pub fn documents_of(&self, file: &Arc<Source>) -> impl Iterator<Item = &Identity> {
         let number = self.files.iter().position(|f| Arc::ptr_eq(f, file));
-        self.documents.iter().filter(move |d| Some(d.file) == number).filter_map(|d| d.identity.as_ref())
+        self.documents.iter().filter(move |d| Some(d.file) == number).filter_map(|d| d.identity.as_deref())
     }
 
     /// The place of a stretch of a document, given in bytes of the document's own text.

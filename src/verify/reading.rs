@@ -72,7 +72,7 @@ pub(super) fn base<'a>(plan: &'a Plan, findings: &mut Findings) -> Vec<BaseDocum
         match parse(source, document.range.start, text) {
             Ok((tree, loaded)) => read.push(BaseDocument {
                 planned,
-                identity: document.identity.clone().unwrap_or_default(),
+                identity: document.identity.as_deref().cloned().unwrap_or_default(),
                 source,
                 start: document.range.start,
                 own: document.own.start - document.range.start..document.own.end - document.range.start,

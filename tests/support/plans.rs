@@ -31,7 +31,7 @@ pub(crate) fn plan_of<T: AsRef<str>>(files: &[T], patches: &[&str]) -> Option<Pl
         let mut identities = manifest::read(&source, &mut Findings::new())?.into_iter().map(|e| e.identity);
         for piece in stream::split(&source.text) {
             let own = piece.marker.map_or(piece.range.start, |m| m.start)..piece.range.end;
-            let identity = if piece.content { identities.next() } else { None };
+            let identity = if piece.content { identities.next().map(Arc::new) } else { None };
             plan.documents.push(Planned { file, range: piece.range, own, identity, reading: Reading::default() });
         }
         plan.files.push(source);

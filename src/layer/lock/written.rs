@@ -24,7 +24,14 @@ pub(super) fn read(text: &str) -> Option<Lock> {
         files.push(entries.file()?);
     }
     let lock = Lock { files };
-    (lock.write() == text).then_some(lock)
+    is_written(&lock, text).then_some(lock)
+}
+
+/// Whether the text is what the lock is written as. It is compared bit by bit, so that it need not be there twice.
+fn is_written(lock: &Lock, text: &str) -> bool {
+    let mut rest = Some(text);
+    lock.write_in_bits(|bit| rest = rest.and_then(|rest| rest.strip_prefix(bit)));
+    rest == Some("")
 }
 
 /// The lines that are still to be read.
