@@ -28,6 +28,8 @@ pub struct Unanswered {
 pub enum Why {
     /// It wants a log-in, or another one (401, 403). Many registries say the same of what does not exist.
     LogIn,
+    /// So does a mirror that is asked in its place. That is a host of its own, with a log-in of its own.
+    MirrorLogIn,
     /// It limits the rate, or is broken (429, 5xx).
     Busy,
     /// There was no connection, or it broke off.
@@ -43,6 +45,9 @@ impl Why {
             Why::LogIn => format!(
                 "Log in with `docker login {registry}`, and check the name: registries say the same of what does not exist."
             ),
+            Why::MirrorLogIn => {
+                "Log in to the mirror with `docker login`; a registry's log-in is not for its mirrors.".to_owned()
+            }
             Why::Busy => "Try again later.".to_owned(),
             Why::Unreachable => format!("Check the registry's name, `{registry}`, and the network."),
             Why::Other => format!("Check that `{registry}` is a registry, and what stands between it and you."),

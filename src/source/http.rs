@@ -442,6 +442,8 @@ pub struct Request {
     pub max_bytes: Option<u64>,
     /// What need not be brought.
     pub unless: Option<Unless>,
+    /// Whether the address is where a mirror led already, and so is asked itself.
+    pub direct: bool,
 }
 
 impl Request {
@@ -461,6 +463,7 @@ impl Request {
             credential: None,
             max_bytes: None,
             unless: None,
+            direct: false,
         }
     }
 }
@@ -576,7 +579,8 @@ struct Call<'a> {
 
 impl Call<'_> {
     fn follow(&self) -> Result<Fetched, HttpError> {
-        let origin = self.http.resolve(&self.request.url)?;
+        let asked = &self.request.url;
+        let origin = if self.request.direct { checked_url(asked) } else { self.http.resolve(asked) }?;
         let credential = self.request.credential.clone().or_else(|| self.credentials.for_url(&origin));
         let mut hop = Hop { url: origin.clone(), sender: self.first_sender() };
         for _ in 0..=MAX_REDIRECTS {
@@ -595,7 +599,12 @@ impl Call<'_> {
     }
 
     fn first_sender(&self) -> Sender {
-        if self.http.mirrored(&self.request.url).is_some() { Sender::Mirror } else { Sender::Asked }
+        // Who is asked where a mirror led may be one.
+        if self.request.direct || self.http.mirrored(&self.request.url).is_some() {
+            Sender::Mirror
+        } else {
+            Sender::Asked
+        }
     }
 
     /// The tag by which that sender, and no other, may be asked.
@@ -830,7 +839,7 @@ pub(super) fn is_loopback(url: &Url) -> bool {
 
 /// Whether the address may lead to this machine: by a name that is kept for it (RFC 6761, 6.3), with the dot of a whole
 /// name too, or by the addresses of "this host" (RFC 1122, 3.2.1.3), which systems take for it.
-fn is_this_machine(url: &Url) -> bool {
+pub(super) fn is_this_machine(url: &Url) -> bool {
     let is_named = |name: &str| name == "localhost" || name.ends_with(".localhost");
     is_loopback(url)
         || match url.host() {

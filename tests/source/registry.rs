@@ -3,6 +3,8 @@
 
 use std::process::Command;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use overlay::resource::answer::{Answer, Unanswered, Why};
 use overlay::resource::reference::{Digest, Reference};
 use overlay::source::credentials::Environment;
@@ -275,22 +277,152 @@ fn docker_hub_is_asked_at_its_own_host() {
     assert_eq!(server.seen()[0].target, "/v2/library/nginx/manifests/latest");
 }
 
+/// A server that is told nothing but by this log-in, and what it then says.
+fn closed(user: &str, password: &str, own: &str) -> Server {
+    let wanted = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
+    let header = format!("Docker-Content-Digest: {own}\r\n");
+    Server::start(move |asked, out| match asked.header("authorization") {
+        Some(sent) if sent == wanted => reply(out, "200 OK", &header, b""),
+        _ => reply(out, "401 Unauthorized", "WWW-Authenticate: Basic realm=\"x\"\r\n", b""),
+    })
+}
+
+fn mirrored(from: &str, to: &Server) -> Settings {
+    Settings { mirrors: vec![Mirror::parse(&format!("{from}={}", to.at(""))).unwrap()], ..quick() }
+}
+
+/// What clients proved themselves with.
+fn proofs(server: &Server) -> Vec<String> {
+    server.seen().iter().filter_map(|asked| asked.header("authorization").map(str::to_owned)).collect()
+}
+
+#[test]
+fn a_registrys_log_in_does_not_go_to_its_mirror() {
+    let mirror = closed("me", "s3cret", &digest(b"x"));
+    for registry in ["reg.example", "reg.example:5000", "docker.io"] {
+        let from = if registry == "docker.io" { "registry-1.docker.io" } else { registry };
+        let settings = mirrored(&format!("https://{from}"), &mirror);
+        let told = ask_with(settings, &logged_in(registry, "me", "s3cret"), &format!("{registry}/a/a:b"));
+        let reason = "the registry wants a log-in (401), and there is none for it";
+        let reason = format!("{}: {reason}", mirror.at("/v2/a/a/manifests/b"));
+        assert_eq!(told, Answer::Unknown(Unanswered { why: Why::MirrorLogIn, reason }));
+    }
+    assert_eq!(proofs(&mirror), [""; 0]);
+}
+
+#[test]
+fn a_mirror_takes_the_log_in_of_its_own_host() {
+    let own = digest(b"x");
+    let mirror = closed("me", "s3cret", &own);
+    let file = json!({"auths": {"reg.example": {"auth": STANDARD.encode("you:0ther")},
+        mirror.host(): {"auth": STANDARD.encode("me:s3cret")}}});
+    let environment = Environment { registry_logins: vec![file.to_string().into_bytes()], ..Environment::default() };
+    let told = ask_with(mirrored("https://reg.example", &mirror), &environment, "reg.example/a:b");
+    assert_eq!(told, Answer::Found(Digest::parse(&own).unwrap()));
+    assert_eq!(proofs(&mirror), [format!("Basic {}", STANDARD.encode("me:s3cret"))]);
+}
+
+#[test]
+fn the_token_service_that_a_mirror_names_is_not_told_the_registrys_log_in() {
+    let own = digest(b"x");
+    let header = format!("Docker-Content-Digest: {own}\r\n");
+    let service = Server::start(|_, out| reply(out, "200 OK", "", br#"{"token": "t"}"#));
+    let realm = service.at("/token");
+    let mirror = Server::start(move |asked, out| match asked.header("authorization") {
+        Some("Bearer t") => reply(out, "200 OK", &header, b""),
+        _ => reply(out, "401 Unauthorized", &format!("WWW-Authenticate: Bearer realm=\"{realm}\"\r\n"), b""),
+    });
+    let settings = || mirrored("https://reg.example", &mirror);
+    let found = Answer::Found(Digest::parse(&own).unwrap());
+    let password = logged_in("reg.example", "me", "s3cret");
+    assert_eq!(ask_with(settings(), &password, "reg.example/a:b"), found);
+    let file = json!({"auths": {"reg.example": {"identitytoken": "id"}}}).to_string();
+    let identity = Environment { registry_logins: vec![file.into_bytes()], ..Environment::default() };
+    assert_eq!(ask_with(settings(), &identity, "reg.example/a:b"), found);
+    assert_eq!(proofs(&service), [""; 0]);
+    let sent: Vec<String> = service.seen().into_iter().map(|asked| asked.method).collect();
+    assert_eq!(sent, ["GET", "GET"]);
+}
+
+#[test]
+fn a_mirror_of_a_token_service_is_not_told_the_registrys_log_in() {
+    let own = digest(b"x");
+    let header = format!("Docker-Content-Digest: {own}\r\n");
+    let service = Server::start(|_, out| reply(out, "200 OK", "", br#"{"token": "t"}"#));
+    let registry = Server::start(move |asked, out| match asked.header("authorization") {
+        Some("Bearer t") => reply(out, "200 OK", &header, b""),
+        _ => reply(out, "401 Unauthorized", "WWW-Authenticate: Bearer realm=\"https://auth.example/token\"\r\n", b""),
+    });
+    let told = ask_with(
+        mirrored("https://auth.example", &service),
+        &logged_in(&registry.host(), "me", "s3cret"),
+        &format!("{}/a:b", registry.host()),
+    );
+    assert_eq!(told, Answer::Found(Digest::parse(&own).unwrap()));
+    assert_eq!(proofs(&service), [""; 0]);
+}
+
+#[test]
+fn a_mirror_that_is_mirrored_itself_keeps_its_log_in() {
+    let own = digest(b"x");
+    let (first, second) = (closed("me", "s3cret", &own), closed("me", "s3cret", &own));
+    let mirror = |from: &str, to: &Server| Mirror::parse(&format!("{from}={}", to.at(""))).unwrap();
+    let mirrors = vec![mirror("https://reg.example", &first), mirror(&first.at(""), &second)];
+    let settings = Settings { mirrors, ..quick() };
+    let told = ask_with(settings, &logged_in(&first.host(), "me", "s3cret"), "reg.example/a:b");
+    assert_eq!(told, Answer::Found(Digest::parse(&own).unwrap()));
+    assert_eq!(second.seen().len(), 0);
+}
+
+#[test]
+fn a_token_service_that_redirects_does_not_lead_the_log_in_on() {
+    let own = digest(b"x");
+    let header = format!("Docker-Content-Digest: {own}\r\n");
+    let thief = Server::start(|_, out| reply(out, "200 OK", "", br#"{"token": "t"}"#));
+    let to = thief.at("/token");
+    let service =
+        Server::start(move |_, out| reply(out, "307 Temporary Redirect", &format!("Location: {to}\r\n"), b""));
+    let realm = service.at("/token");
+    let registry = Server::start(move |asked, out| match asked.header("authorization") {
+        Some("Bearer t") => reply(out, "200 OK", &header, b""),
+        _ => reply(out, "401 Unauthorized", &format!("WWW-Authenticate: Bearer realm=\"{realm}\"\r\n"), b""),
+    });
+    let told = ask(&logged_in(&registry.host(), "me", "s3cret"), &format!("{}/a:b", registry.host()));
+    assert_eq!(told, Answer::Found(Digest::parse(&own).unwrap()));
+    assert_eq!((proofs(&service).len(), proofs(&thief)), (1, Vec::new()));
+    let file = json!({"auths": {registry.host(): {"identitytoken": "id"}}}).to_string();
+    let identity = Environment { registry_logins: vec![file.into_bytes()], ..Environment::default() };
+    let told = reason(ask(&identity, &format!("{}/a:b", registry.host())));
+    assert!(told.ends_with("/token: the answer to a POST is a redirect"), "{told}");
+}
+
+#[test]
+fn a_log_in_goes_to_a_token_service_by_https_alone() {
+    for realm in ["http://auth.example/token", "ftp://auth.example/token"] {
+        let registry = Server::start(move |_, out| {
+            reply(out, "401 Unauthorized", &format!("WWW-Authenticate: Bearer realm=\"{realm}\"\r\n"), b"")
+        });
+        let told = reason(ask(&logged_in(&registry.host(), "me", "s3cret"), &format!("{}/a:b", registry.host())));
+        assert!(told.contains(realm) && told.contains("only https"), "{told}");
+    }
+}
+
 /// The part of the next test that runs with another PATH.
 fn ask_with_helper() {
-    let file = json!({"credHelpers": {"127.0.0.1:1": "overlay-test", "127.0.0.1:2": "overlay-test"}}).to_string();
-    let server = Server::start(|asked, out| match asked.header("authorization") {
-        Some("Basic bWU6czNjcmV0") => reply(out, "200 OK", "Docker-Content-Digest: x\r\n", br#"{"schemaVersion": 2}"#),
-        _ => reply(out, "401 Unauthorized", "WWW-Authenticate: Basic realm=\"x\"\r\n", b""),
-    });
-    let environment = Environment { registry_logins: vec![file.into_bytes()], ..Environment::default() };
-    let at = |port: u16| {
-        let mirror = Mirror::parse(&format!("http://127.0.0.1:{port}={}", server.at(""))).unwrap();
-        let settings = Settings { mirrors: vec![mirror], ..quick() };
-        ask_with(settings, &environment, &format!("127.0.0.1:{port}/a:b"))
+    let answers = || {
+        Server::start(|asked, out| match asked.header("authorization") {
+            Some("Basic bWU6czNjcmV0") => {
+                reply(out, "200 OK", "Docker-Content-Digest: x\r\n", br#"{"schemaVersion": 2}"#)
+            }
+            _ => reply(out, "401 Unauthorized", "WWW-Authenticate: Basic realm=\"x\"\r\n", b""),
+        })
     };
-    assert!(matches!(at(1), Answer::Found(_)));
-    let told = reason(at(2));
-    assert!(told.ends_with("there is none for it; docker-credential-overlay-test failed"), "{told}");
+    let (good, bad) = (answers(), answers());
+    let helpers = json!({"credHelpers": {good.host(): "overlay-good", bad.host(): "overlay-bad"}}).to_string();
+    let environment = Environment { registry_logins: vec![helpers.into_bytes()], ..Environment::default() };
+    assert!(matches!(ask(&environment, &format!("{}/a:b", good.host())), Answer::Found(_)));
+    let told = reason(ask(&environment, &format!("{}/a:b", bad.host())));
+    assert!(told.ends_with("there is none for it; docker-credential-overlay-bad failed"), "{told}");
     assert!(!told.contains("s3cret"), "{told}");
 }
 
@@ -302,12 +434,14 @@ fn a_helper_program_is_asked_for_a_log_in() {
         return ask_with_helper();
     }
     let folder = tempfile::tempdir().unwrap();
-    let script = "#!/bin/sh\nread host\ncase $host in\n\
-                  127.0.0.1:1) echo '{\"Username\": \"me\", \"Secret\": \"s3cret\"}' ;;\n\
-                  *) echo s3cret; exit 1 ;;\nesac\n";
-    let helper = folder.path().join("docker-credential-overlay-test");
-    std::fs::write(&helper, script).unwrap();
-    std::fs::set_permissions(&helper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    for (name, end) in [
+        ("good", "read host; echo '{\"Username\": \"me\", \"Secret\": \"s3cret\"}'"),
+        ("bad", "read host; echo s3cret; exit 1"),
+    ] {
+        let helper = folder.path().join(format!("docker-credential-overlay-{name}"));
+        std::fs::write(&helper, format!("#!/bin/sh\n{end}\n")).unwrap();
+        std::fs::set_permissions(&helper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
     let path = std::env::var_os("PATH").unwrap();
     let path = std::env::join_paths(std::iter::once(folder.path().to_owned()).chain(std::env::split_paths(&path)));
     let output = Command::new(std::env::current_exe().unwrap())

@@ -5,7 +5,8 @@
 //! the reason, for all else. A registry that wants a log-in, is busy or broken has not said that an image is gone.
 //!
 //! A token is fetched from where the registry says, which is often another host: that is the protocol, and so a
-//! registry's log-in may go there. It never goes where a redirect leads.
+//! registry's log-in may go there, by https alone but on this machine. It never goes where a redirect leads, and never to
+//! a mirror: that is a host of its own, with log-ins of its own.
 
 mod challenge;
 mod login;
@@ -20,7 +21,7 @@ use self::challenge::{Challenge, challenge};
 use self::login::Login;
 use super::credentials::Environment;
 use super::http::{Anonymous, Credential, Fetched, Http, HttpError, Method, Refusal, Request, StatusCode, Url};
-use super::http::{is_loopback, shown};
+use super::http::{is_loopback, is_this_machine, shown};
 use crate::diag::visible::shortened;
 use crate::resource::answer::{Answer, Unanswered, Why};
 use crate::resource::body::not_manifest;
@@ -118,17 +119,18 @@ impl<'a> Registries<'a> {
     /// there is one. That is its word alone: who shows or writes the digest asks for [`Registries::proven`].
     pub fn ask(&self, reference: &Reference, which: Which<'_>) -> Answer {
         let found = self.by_head(reference, which).transpose();
-        answer(found.unwrap_or_else(|| self.by_get(reference, which).map(|manifest| manifest.digest)))
+        let found = found.unwrap_or_else(|| self.by_get(reference, which).map(|manifest| manifest.digest));
+        self.answer(reference, found)
     }
 
     /// The same, with the digest computed from the manifest's bytes.
     pub fn proven(&self, reference: &Reference, which: Which<'_>) -> Answer {
-        answer(self.by_get(reference, which).map(|manifest| manifest.digest))
+        self.answer(reference, self.by_get(reference, which).map(|manifest| manifest.digest))
     }
 
     /// The same, with what the manifest says of itself.
     pub fn manifest(&self, reference: &Reference, which: Which<'_>) -> Answer<Manifest> {
-        answer(self.by_get(reference, which))
+        self.answer(reference, self.by_get(reference, which))
     }
 
     /// The tags of the reference's repository, as many as the registry gives at once; none where it does not say.
@@ -195,24 +197,31 @@ impl<'a> Registries<'a> {
         };
         // Where a redirect led to a registry that wants proof too, it is asked itself, and never told our log-in.
         let is_own = refusal.url.origin() == own.origin();
-        let login = if is_own { login::find(self.logins, reference.registry()) } else { Ok(None) };
-        let (login, trouble) = match login {
-            Ok(login) => (login, None),
-            Err(trouble) => (None, Some(trouble)),
-        };
+        let account = account(&own, &request.url, reference);
+        let (login, trouble) = if is_own { self.login(&account) } else { (None, None) };
         let credential =
-            self.credential(&refusal, reference, login).map_err(|failure| with_trouble(failure, trouble))?;
+            self.credential(&refusal, reference, &account, login).map_err(|failure| with_trouble(failure, trouble))?;
         self.keep(place(&refusal.url, reference), &credential);
         request.credential = Some(credential);
         request.url = refusal.url.to_string();
+        request.direct = true;
         Ok(self.http.send(&request, &Anonymous)?)
     }
 
-    /// What meets the challenge of a refusal.
+    /// The log-in to whoever log-ins know by that name, and why it could not be had.
+    fn login(&self, account: &str) -> (Option<Login>, Option<String>) {
+        match login::find(self.logins, account) {
+            Ok(login) => (login, None),
+            Err(trouble) => (None, Some(trouble)),
+        }
+    }
+
+    /// What meets the challenge of a refusal, with the log-in of that account.
     fn credential(
         &self,
         refusal: &Refusal,
         reference: &Reference,
+        account: &str,
         login: Option<Login>,
     ) -> Result<Credential, Failure> {
         let registry = shown(&refusal.url);
@@ -221,15 +230,15 @@ impl<'a> Registries<'a> {
             (Some(Challenge::Bearer { realm, service, scope }), login) => {
                 let scope = scope.unwrap_or_else(|| format!("repository:{}:pull", reference.repository()));
                 let realm = Url::parse(&realm).map_err(|_| other("the registry names no token service"))?;
-                if is_loopback(&realm) && !is_loopback(&refusal.url) {
+                if is_this_machine(&realm) && !is_loopback(&refusal.url) {
                     return Err(other("the registry names this machine as its token service"));
                 }
-                let request = token_request(realm, service.as_deref(), &scope, login, reference.registry());
+                let request = self.token_request(&realm, service.as_deref(), &scope, account, login)?;
                 let answer = self.http.send(&request, &Anonymous)?;
                 token(&answer.body).ok_or_else(|| other("its token service gave no token"))
             }
             (Some(Challenge::Basic), Some(Login::Password(user, password))) => {
-                let credential = Credential::basic(&user, &password, &log_in(reference.registry()));
+                let credential = Credential::basic(&user, &password, &log_in(account));
                 credential.ok_or_else(|| other("the log-in cannot be sent"))
             }
             (Some(Challenge::Basic), _) => Err(Failure::Other(Unanswered {
@@ -238,6 +247,43 @@ impl<'a> Registries<'a> {
             })),
             (None, _) => Err(other("the registry answered 401 without saying what it wants")),
         }
+    }
+
+    /// The request for a token. A log-in goes to the token service that its registry names, over https or on this machine;
+    /// a mirror of that service is another host, and is told the log-in that is the mirror's.
+    fn token_request(
+        &self,
+        realm: &Url,
+        service: Option<&str>,
+        scope: &str,
+        account: &str,
+        login: Option<Login>,
+    ) -> Result<Request, Failure> {
+        let own = self.http.resolve(realm.as_str())?;
+        if own.origin() == realm.origin() {
+            return Ok(token_request(realm.clone(), service, scope, login, account));
+        }
+        let account = host(&own);
+        let (login, _) = self.login(&account);
+        Ok(token_request(realm.clone(), service, scope, login, &account))
+    }
+
+    fn answer<T>(&self, reference: &Reference, found: Result<T, Failure>) -> Answer<T> {
+        match found {
+            Ok(found) => Answer::Found(found),
+            Err(failure) => match unanswered(failure) {
+                Answer::Unknown(Unanswered { why: Why::LogIn, reason }) if self.is_mirrored(reference) => {
+                    Answer::Unknown(Unanswered { why: Why::MirrorLogIn, reason })
+                }
+                answer => answer,
+            },
+        }
+    }
+
+    /// Whether another host is asked in the registry's place.
+    fn is_mirrored(&self, reference: &Reference) -> bool {
+        let address = repository_address(reference);
+        self.http.resolve(&address).is_ok_and(|own| account(&own, &address, reference) != reference.registry())
     }
 
     fn kept(&self, place: &Place) -> Option<Credential> {
@@ -276,6 +322,21 @@ fn repository_address(reference: &Reference) -> String {
     let is_here = Url::parse(&format!("http://{host}/")).is_ok_and(|url| is_loopback(&url));
     let scheme = if is_here { "http" } else { "https" };
     format!("{scheme}://{host}/v2/{}", reference.repository())
+}
+
+/// By which name log-ins know who answers at an address: the reference's registry; or a mirror, a host of its own.
+fn account(answers: &Url, asked: &str, reference: &Reference) -> String {
+    let is_asked = Url::parse(asked).is_ok_and(|asked| asked.origin() == answers.origin());
+    if is_asked { reference.registry().to_owned() } else { host(answers) }
+}
+
+/// The host of an address with its port, as log-ins name it.
+fn host(url: &Url) -> String {
+    match (url.host_str().unwrap_or_default(), url.port()) {
+        (DOCKER_HUB, None) => DEFAULT_REGISTRY.to_owned(),
+        (host, Some(port)) => format!("{host}:{port}"),
+        (host, None) => host.to_owned(),
+    }
 }
 
 fn place(url: &Url, reference: &Reference) -> Place {
@@ -350,11 +411,10 @@ fn with_trouble(failure: Failure, trouble: Option<String>) -> Failure {
     Failure::Other(Unanswered { why, reason: format!("{reason}; {trouble}") })
 }
 
-fn answer<T>(found: Result<T, Failure>) -> Answer<T> {
-    match found {
-        Ok(found) => Answer::Found(found),
-        Err(Failure::Other(unanswered)) => Answer::Unknown(unanswered),
-        Err(Failure::Http(error)) => judge(&error),
+fn unanswered<T>(failure: Failure) -> Answer<T> {
+    match failure {
+        Failure::Other(unanswered) => Answer::Unknown(unanswered),
+        Failure::Http(error) => judge(&error),
     }
 }
 
