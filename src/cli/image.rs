@@ -10,7 +10,7 @@ use super::network::NetworkArgs;
 use crate::config::{self, Findings};
 use crate::diag::visible::visible;
 use crate::diag::{Code, Diagnostic, nearest};
-use crate::fsio;
+use crate::fsio::{self, Turn};
 use crate::layer::root::{Located, Root};
 use crate::patch::Patch;
 use crate::pinning::{self, Pin};
@@ -166,6 +166,7 @@ fn found(asked: &Reference, named: &Reference, manifest: &Manifest) -> FoundImag
 
 /// A patch that digests are written into, and its file.
 struct Target {
+    root: Root,
     file: Located,
     patch: Patch,
 }
@@ -183,11 +184,25 @@ fn open(file: &Path, context: &Context, findings: &mut Findings) -> Result<Optio
         }
     };
     let Some(source) = findings.keep(config::source(file.name.clone(), root.read(&file)?)) else { return Ok(None) };
-    Ok(Patch::read(&source, findings).map(|patch| Target { file, patch }))
+    Ok(Patch::read(&source, findings).map(|patch| Target { root, file, patch }))
 }
 
-/// Asks for the digests of a patch's images, and writes them. `None` where the patch cannot be edited, which the
-/// findings tell.
+/// Writes the patch's new text, unless the file is no longer the one that was read: then a finding says so.
+fn write(target: &Target, text: &str, findings: &mut Findings) -> Result<bool, Failure> {
+    let Target { root, file, patch } = target;
+    let _turn = Turn::to_write(file.path.parent())?;
+    let now = config::source(file.name.clone(), root.read(file)?);
+    if now.is_ok_and(|now| now.text == patch.source().text) {
+        fsio::commit(&[fsio::Write { path: file.path.clone(), bytes: text.as_bytes() }], &[])?;
+        return Ok(true);
+    }
+    let message = format!("{} was changed by another program after it was read", file.name);
+    findings.add(Diagnostic::new(Code::FileUnreadable, message).help("Try again."));
+    Ok(false)
+}
+
+/// Asks for the digests of a patch's images, and writes them. `None` where the patch cannot be edited, or was changed
+/// meanwhile, which the findings tell.
 fn pin(
     target: &Target,
     wanted: Option<&Reference>,
@@ -199,7 +214,7 @@ fn pin(
     if wanted.is_some_and(|wanted| wanted.digest.is_some()) {
         return Err(Failure::Usage("with --pin, name a tag: its digest is asked for"));
     }
-    let Target { file, patch } = target;
+    let Target { file, patch, .. } = target;
     let mut answers: Vec<(Reference, Manifest)> = Vec::new();
     let mut images: Vec<FoundImage> = Vec::new();
     let mut pins: Vec<(Pin<'_>, Digest)> = Vec::new();
@@ -225,7 +240,9 @@ fn pin(
     let written = text != patch.source().text;
     let name = visible(&file.name);
     if written {
-        fsio::commit(&[fsio::Write { path: file.path.clone(), bytes: text.as_bytes() }], &[])?;
+        if !write(target, &text, findings)? {
+            return Ok(None);
+        }
         context.terminal.aside(&format!("wrote {name}\n"));
     } else {
         context

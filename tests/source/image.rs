@@ -1,7 +1,10 @@
 //! `overlay image` against docker-registry filled by skopeo: open, with passwords, and with tokens. The whole program is
 //! run, and what it prints is compared in full.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use overlay::fsio::Turn;
 
 use crate::docker::{DOCKER_MANIFEST, OCI_INDEX, PEERS, Registry, Tokens, digest, logins, with_passwords};
 use crate::peers::present;
@@ -333,4 +336,33 @@ fn what_cannot_be_pinned_leaves_the_patch_alone() {
     let ran = run(&project, None, &["image", "--pin", "p/image.yaml"]);
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
     assert!(ran.stderr.contains("p/image.yaml: no such file"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_patch_that_changes_while_a_pin_waits_keeps_the_change() {
+    const MANIFEST: &[u8] = br#"{"schemaVersion": 2}"#;
+    let server = Server::start(|_, out| reply(out, "200 OK", "", MANIFEST));
+    let before = patch(&server.host(), &digest(b"old"));
+    let project = Project::new([("p/images.yaml", before.as_str())]);
+    // Another run of the program has the turn on the folder, and changes the file in it.
+    let turn = Turn::to_write([project.path("p").as_path()]).unwrap();
+    let mut command = project.command(&["image", "--pin", "p/images.yaml"]);
+    let pin = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while server.seen().len() < 2 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let changed = before.replace("summary: Pin both images", "summary: Pin both of the images");
+    project.write("p/images.yaml", &changed);
+    drop(turn);
+    let told = "error[file-unreadable]: p/images.yaml was changed by another program after it was read\n |\n = help: Try again.\n";
+    let ran = Ran::of(pin.wait_with_output().unwrap());
+    expect(&ran, 2, "", told);
+    assert_eq!(std::fs::read_to_string(project.path("p/images.yaml")).unwrap(), changed);
+
+    let ran = run(&project, None, &["image", "--pin", "p/images.yaml"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let after = std::fs::read_to_string(project.path("p/images.yaml")).unwrap();
+    assert_eq!(after.matches(&digest(MANIFEST)).count(), 2, "{after}");
+    assert!(after.contains("summary: Pin both of the images"), "{after}");
 }
