@@ -65,6 +65,16 @@ pub enum ChoiceError {
         /// Where it stands.
         choices: Vec<String>,
     },
+    /// A comment that would have to say another tag is that of other images, too.
+    #[error("the comment `{comment}` in the patch `{patch}` is the tag of other images too")]
+    Shared {
+        /// The patch.
+        patch: String,
+        /// The comment.
+        comment: String,
+        /// The other images, each with its place.
+        choices: Vec<String>,
+    },
 }
 
 impl ChoiceError {
@@ -74,7 +84,8 @@ impl ChoiceError {
             ChoiceError::None { .. } => &[],
             ChoiceError::NoSuch { choices, .. }
             | ChoiceError::Ambiguous { choices, .. }
-            | ChoiceError::NoTag { choices, .. } => choices,
+            | ChoiceError::NoTag { choices, .. }
+            | ChoiceError::Shared { choices, .. } => choices,
         }
     }
 }
@@ -123,7 +134,19 @@ pub fn choose<'p>(
             choices: told(std::slice::from_ref(&image)),
         }),
     };
-    meant.into_iter().map(pin).collect()
+    let pins = meant.into_iter().map(pin).collect::<Result<Vec<Pin<'p>>, ChoiceError>>()?;
+    for pin in &pins {
+        let Some(comment) = pin.image.tag.in_comment.filter(|comment| *comment != pin.tag) else { continue };
+        let stays = |image: &&PatchImage<'_>| {
+            let is_beside = image.comment_at == pin.image.comment_at && image.tag.in_comment.is_some();
+            is_beside && !pins.iter().any(|pin| pin.image.at == image.at)
+        };
+        let others: Vec<PatchImage<'_>> = all.iter().filter(stays).cloned().collect();
+        if !others.is_empty() {
+            return Err(ChoiceError::Shared { patch: name(), comment: comment.to_owned(), choices: told(&others) });
+        }
+    }
+    Ok(pins)
 }
 
 /// Images with their places, a line each.
@@ -297,6 +320,24 @@ mod tests {
         assert_eq!(told, format!("{expected} {choices:?}"));
         let one = written(&format!("{v1}{v2}"), Some("r.example/a:v3"), Some(19)).unwrap();
         assert_eq!(one, [format!("19 value: r.example/a:v3@{NEW}")]);
+    }
+
+    #[test]
+    fn a_comment_that_is_the_tag_of_several_images_changes_with_all_of_them_alone() {
+        let operation = |a: &str, b: &str| {
+            format!("      - {{op: add, path: /c, value: [r.example/{a}@{OLD}, r.example/{b}@{OLD}], comment: v1}}\n")
+        };
+        let v2 = Some("r.example/a:v2");
+        let both = written(&operation("a", "a"), v2, None).unwrap();
+        let expected = format!("value: [r.example/a@{NEW}, r.example/a@{NEW}], comment: v2}}");
+        assert_eq!(both, [format!("12 - {{op: add, path: /c, {expected}")]);
+        let told = written(&operation("a", "b"), v2, None).unwrap_err();
+        let choice = format!("p.yaml:12: r.example/b@{OLD}, tag v1, at /c/1");
+        let expected = "the comment `v1` in the patch `p` is the tag of other images too";
+        assert_eq!(told, format!("{expected} [{choice:?}]"));
+        let same = written(&operation("a", "b"), Some("r.example/a:v1"), None).unwrap();
+        let expected = format!("value: [r.example/a@{NEW}, r.example/b@{OLD}], comment: v1}}");
+        assert_eq!(same, [format!("12 - {{op: add, path: /c, {expected}")]);
     }
 
     #[test]

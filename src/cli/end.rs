@@ -231,6 +231,7 @@ impl Failure {
             Failure::Choice(ChoiceError::None { .. }) => "Name a patch that sets an image.",
             Failure::Choice(ChoiceError::NoSuch { .. }) => "Name one of these images, or a line that has one.",
             Failure::Choice(ChoiceError::Ambiguous { .. }) => "Say which one with --line.",
+            Failure::Choice(ChoiceError::Shared { .. }) => "Write each tag into its image's name, before the `@`.",
             Failure::Choice(ChoiceError::NoTag { repository, .. }) => {
                 return Some(format!("Name the tag: `overlay image {}:TAG --pin PATCH`.", visible(repository)).into());
             }

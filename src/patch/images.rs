@@ -11,7 +11,7 @@ use crate::resource::images::{ImageName, comment_tag, malformed};
 use crate::resource::reference::Reference;
 use crate::resource::walk::walk;
 use crate::yaml::load;
-use crate::yaml::tree::NodeId;
+use crate::yaml::tree::{Kind, NodeId};
 
 /// An image in a value that a patch adds or puts in the place of another.
 #[derive(Clone, Debug)]
@@ -37,7 +37,8 @@ pub struct PatchImage<'p> {
 pub struct TagKept<'p> {
     /// In the image's name.
     pub in_name: Option<&'p str>,
-    /// As the whole `comment` of the operation: one word, beside a digest, that looks like a tag.
+    /// As the whole `comment` of the operation, where that comes to stand behind the image: one word, beside a digest, that
+    /// looks like a tag.
     pub in_comment: Option<&'p str>,
     /// So as the comment behind the value in the patch file.
     pub behind: Option<&'p str>,
@@ -114,7 +115,7 @@ impl<'p> Site<'p, '_> {
         }
         let at = self.at("value", below);
         let node = load::find(self.patch.file.tree(), &at)?;
-        let comment = self.operation.comment.as_ref().filter(|_| below.is_empty());
+        let comment = self.operation.comment.as_ref().filter(|_| below.is_empty() || self.shares_its_line(node));
         Some(PatchImage {
             name,
             reference,
@@ -134,12 +135,32 @@ impl<'p> Site<'p, '_> {
         self.home.iter().cloned().chain([key.to_owned()]).chain(below.iter().cloned()).collect()
     }
 
-    /// The comment behind a node with nothing but blanks between.
+    /// Whether the operation's comment comes to stand behind a part of its value: behind all of a value between brackets,
+    /// and otherwise on the line of the dash that the value follows, if it is an item.
+    fn shares_its_line(&self, part: NodeId) -> bool {
+        let tree = self.patch.file.tree();
+        let Some(value) = load::find(tree, &self.at("value", &[])) else { return false };
+        let (value, part) = (tree.node(value), &tree.node(part).span);
+        let is_flow = matches!(value.kind, Kind::Mapping { flow: true, .. } | Kind::Sequence { flow: true, .. });
+        let between = if is_flow { part.end..value.span.end } else { value.span.start..part.end };
+        let text = self.patch.source().text.get(between);
+        (is_flow || self.writes_an_item()) && text.is_some_and(|text| !text.contains(['\n', '\r']))
+    }
+
+    fn writes_an_item(&self) -> bool {
+        match self.operation.path.value.segments().last() {
+            Some(Segment::Key(key)) => key == "-" || key.bytes().all(|b| b.is_ascii_digit()),
+            Some(_) => true,
+            None => false,
+        }
+    }
+
+    /// The comment behind a node with nothing but blanks, or a comma, between.
     fn comment_behind(&self, node: NodeId) -> Option<&'p str> {
         let (tree, text) = (self.patch.file.tree(), self.patch.source().text.as_str());
         let end = tree.node(node).span.end;
         let line = text.get(end..)?.split(['\n', '\r']).next()?;
-        let comment = line.trim_start_matches([' ', '\t']);
+        let comment = line.trim_start_matches([' ', '\t', ',']);
         (comment.starts_with('#') && comment.len() < line.len()).then_some(comment)
     }
 }

@@ -396,3 +396,47 @@ fn without_online_no_socket_is_opened() {
     let online = sockets(&["verify", "overlays/lab", "--online"]);
     assert!(online.contains("socket(") && !server.seen().is_empty(), "{online}");
 }
+
+#[test]
+fn a_pin_sees_the_tag_of_an_operations_comment_where_verify_sees_it() {
+    let manifest = |tag: &str| json!({"schemaVersion": 2, "config": tag}).to_string();
+    let server = Server::start(move |asked, out| {
+        let tag = asked.path().rsplit('/').next().unwrap_or_default();
+        let tag = ["v1", "v3"].into_iter().find(|t| *t == tag || digest(manifest(t).as_bytes()) == tag);
+        match tag {
+            Some(tag) => reply(out, "200 OK", "", manifest(tag).as_bytes()),
+            None => reply(out, "500 Internal Server Error", "", b""),
+        }
+    });
+    let host = server.host();
+    let image = |tag: &str| format!("{host}/other@{}", digest(manifest(tag).as_bytes()));
+    let list = "/spec/template/spec/containers/-";
+    // Where it goes, the value, and whether its comment stands behind the image in the result.
+    for (path, value, stands) in [
+        (list, "{name: yy, image: \"IMAGE\"}", true),
+        (list, "{image: IMAGE, name: yy}", true),
+        (list, "{name: yy,\n          image: IMAGE}", true),
+        (list, "{image: IMAGE,\n          name: yy}", false),
+        (list, "\n          image: IMAGE\n          name: yy", true),
+        (list, "\n          name: yy\n          image: IMAGE", false),
+        ("/spec/extra", "\n          image: IMAGE\n          name: yy", false),
+        ("/spec/extra", "\n          - image: IMAGE\n            name: yy", false),
+        ("/spec/extra", "[{image: IMAGE}]", true),
+    ] {
+        let patch = format!(
+            "{}        value: {}\n        comment: v1\n",
+            patch(&[(AGENT, "x")]).split("      - op").next().unwrap().to_owned()
+                + &format!("      - op: add\n        path: {path}\n"),
+            value.replace("IMAGE", &image("v1"))
+        );
+        let project = project(&patch);
+        assert_eq!(told(&verify(&project, None)), (Some(0), String::new()), "{value}");
+        let file = "overlays/lab/patches/images.yaml";
+        let pinned = project.run(&["image", &format!("{host}/other:v3"), "--pin", file]);
+        assert_eq!(pinned.exit, Some(0), "{value}: {}", pinned.stderr);
+        assert_eq!(told(&verify(&project, None)), (Some(0), String::new()), "{value}");
+        let comment = if stands { "comment: v3\n" } else { "comment: v1\n" };
+        let expected = patch.replace(&image("v1"), &image("v3")).replace("comment: v1\n", comment);
+        assert_eq!(std::fs::read_to_string(project.path(file)).unwrap(), expected);
+    }
+}
