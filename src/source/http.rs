@@ -10,10 +10,11 @@
 
 use std::fmt;
 use std::io::{self, Read as _};
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
-use reqwest::blocking::{Client, Response};
+use reqwest::blocking::{Client, RequestBuilder};
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, DATE, ETAG};
 pub use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::header::{HeaderName, IF_NONE_MATCH, LOCATION, RETRY_AFTER};
@@ -45,9 +46,9 @@ pub struct Settings {
     pub ca: Option<Vec<u8>>,
     /// Through whom to go.
     pub proxies: Proxies,
-    /// How long a server may be silent: before its answer, and between two pieces of a body.
+    /// How long a server may take to the head of its answer, and be silent between two pieces of a body.
     pub idle: Duration,
-    /// How long one request may take with its redirects, tries and waits; overrun by `idle` at most.
+    /// How long one request may take with its redirects, tries and waits.
     pub timeout: Duration,
     /// How many bytes a body may have, where the request says nothing else.
     pub max_bytes: u64,
@@ -444,6 +445,8 @@ pub struct Request {
     pub unless: Option<Unless>,
     /// Whether the address is where a mirror led already, and so is asked itself.
     pub direct: bool,
+    /// When the answer must be there, where that is sooner than the settings' timeout: several requests may share one.
+    pub until: Option<Instant>,
 }
 
 impl Request {
@@ -464,6 +467,7 @@ impl Request {
             max_bytes: None,
             unless: None,
             direct: false,
+            until: None,
         }
     }
 }
@@ -496,7 +500,6 @@ impl Http {
             .user_agent(concat!("overlay/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(CONNECT.min(settings.idle))
-            .timeout(settings.idle)
             .no_proxy();
         if let Some(proxy) = proxy(&settings.proxies)? {
             builder = builder.proxy(proxy);
@@ -532,6 +535,7 @@ impl Http {
         watch: &dyn Fn(Progress),
     ) -> Result<Fetched, HttpError> {
         let deadline = Instant::now() + self.settings.timeout;
+        let deadline = request.until.map_or(deadline, |until| until.min(deadline));
         let mut back_off = self.settings.back_off;
         let mut tries = 1;
         loop {
@@ -568,6 +572,13 @@ struct Hop {
     sender: Sender,
 }
 
+/// An answer whose head is there. Its body comes in pieces; an empty one is its end.
+struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Receiver<io::Result<Vec<u8>>>,
+}
+
 /// One try of one request.
 struct Call<'a> {
     http: &'a Http,
@@ -585,11 +596,11 @@ impl Call<'_> {
         let mut hop = Hop { url: origin.clone(), sender: self.first_sender() };
         for _ in 0..=MAX_REDIRECTS {
             let credential = credential.as_ref().filter(|_| hop.url.origin() == origin.origin());
-            let response = self.once(&hop, credential)?;
-            if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
-                return self.finish(response, hop, credential);
+            let answer = self.once(&hop, credential)?;
+            if !matches!(answer.status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+                return self.finish(answer, hop, credential);
             }
-            hop = self.redirected(&hop, response.headers())?;
+            hop = self.redirected(&hop, &answer.headers)?;
             if Instant::now() >= self.deadline {
                 let (address, fault) = (shown(&hop.url), Fault::Silence);
                 return Err(HttpError::Transport { address, fault, reason: self.too_slow() });
@@ -613,7 +624,7 @@ impl Call<'_> {
         (unless.sender == *sender && *sender != Sender::Mirror).then_some(&unless.tag)
     }
 
-    fn once(&self, hop: &Hop, credential: Option<&Credential>) -> Result<Response, HttpError> {
+    fn once(&self, hop: &Hop, credential: Option<&Credential>) -> Result<Answer, HttpError> {
         let request = self.request;
         let mut call = self.http.client.request(request.method.clone(), hop.url.clone());
         // What is locked are a file's own bytes: no encoding for the way.
@@ -633,7 +644,29 @@ impl Call<'_> {
         if let Some(credential) = credential {
             call = call.header(AUTHORIZATION, credential.header.clone());
         }
-        call.send().map_err(|e| self.transport(&hop.url, &e.without_url()))
+        self.begun(&hop.url, call.timeout(self.left()))
+    }
+
+    /// The answer to a request, once its head is there. It is waited for on a thread of its own, so that nothing that a
+    /// server does or leaves undone holds this one up beyond its time.
+    fn begun(&self, url: &Url, call: RequestBuilder) -> Result<Answer, HttpError> {
+        let (tell_head, head) = mpsc::sync_channel(1);
+        let (tell, body) = mpsc::sync_channel(1);
+        let failed = |fault, reason: String| HttpError::Transport { address: shown(url), fault, reason };
+        let thread = std::thread::Builder::new().spawn(move || bring(call, &tell_head, &tell));
+        thread.map_err(|error| failed(Fault::Connection, error.to_string()))?;
+        let idle = self.http.settings.idle;
+        match head.recv_timeout(idle.min(self.left())) {
+            Ok(Ok((status, headers))) => Ok(Answer { status, headers, body }),
+            Ok(Err(error)) => Err(self.transport(url, &error.without_url())),
+            Err(_) if self.left().is_zero() => Err(failed(Fault::Silence, self.too_slow())),
+            Err(_) => Err(failed(Fault::Silence, format!("its head did not come in {}", seconds(idle)))),
+        }
+    }
+
+    /// How much time is left.
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
     }
 
     /// What to say of a server that was silent for too long.
@@ -649,8 +682,10 @@ impl Call<'_> {
     fn transport(&self, url: &Url, error: &reqwest::Error) -> HttpError {
         let (fault, reason) = if let Some(tls) = certificate_fault(error) {
             (Fault::Certificate, tls)
+        } else if error.is_timeout() && self.left().is_zero() {
+            (Fault::Silence, self.too_slow())
         } else if error.is_timeout() {
-            (Fault::Silence, self.silent())
+            (Fault::Silence, format!("no connection in {}", seconds(CONNECT.min(self.http.settings.idle))))
         } else {
             (if error.is_connect() { Fault::Unreached } else { Fault::Connection }, causes(error))
         };
@@ -685,35 +720,33 @@ impl Call<'_> {
         Ok(Hop { url, sender })
     }
 
-    fn finish(&self, response: Response, hop: Hop, credential: Option<&Credential>) -> Result<Fetched, HttpError> {
-        let unchanged = response.status() == StatusCode::NOT_MODIFIED && self.tag_for(&hop.sender).is_some();
+    fn finish(&self, answer: Answer, hop: Hop, credential: Option<&Credential>) -> Result<Fetched, HttpError> {
+        let Answer { status, headers, body } = answer;
+        let unchanged = status == StatusCode::NOT_MODIFIED && self.tag_for(&hop.sender).is_some();
         let Hop { url, sender } = hop;
-        let status = response.status();
-        let headers = response.headers().clone();
         if unchanged {
             return Ok(Fetched { url, sender, headers, body: Vec::new(), unchanged });
         }
         // The other successes (206, 204 …) are answers to what is not asked here.
         if status != StatusCode::OK {
-            let said = self.said(response);
+            let said = self.said(&body);
             let credential = credential.map(|c| c.origin.clone());
             return Err(HttpError::Status(Box::new(Refusal { url, status, headers, said, credential })));
         }
         let body = match self.request.method {
             Method::HEAD => Vec::new(),
-            _ => self.body(response, &headers, &url)?,
+            _ => self.body(&body, &headers, &url)?,
         };
         Ok(Fetched { url, sender, headers, body, unchanged })
     }
 
     /// The start of an error's body, as much as comes soon.
-    fn said(&self, mut response: Response) -> Vec<u8> {
+    fn said(&self, pieces: &Receiver<io::Result<Vec<u8>>>) -> Vec<u8> {
         let until = self.deadline.min(Instant::now() + SAID);
         let mut said = Vec::new();
-        let mut chunk = [0; 1024];
-        while said.len() < MAX_SAID && Instant::now() < until {
-            match response.read(&mut chunk) {
-                Ok(count) if count > 0 => said.extend_from_slice(chunk.get(..count).unwrap_or_default()),
+        while said.len() < MAX_SAID {
+            match pieces.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(Ok(piece)) if !piece.is_empty() => said.extend_from_slice(&piece),
                 _ => break,
             }
         }
@@ -721,7 +754,12 @@ impl Call<'_> {
         said
     }
 
-    fn body(&self, mut response: Response, headers: &HeaderMap, url: &Url) -> Result<Vec<u8>, HttpError> {
+    fn body(
+        &self,
+        pieces: &Receiver<io::Result<Vec<u8>>>,
+        headers: &HeaderMap,
+        url: &Url,
+    ) -> Result<Vec<u8>, HttpError> {
         let limit = self.request.max_bytes.unwrap_or(self.http.settings.max_bytes);
         let too_large = || HttpError::TooLarge { address: shown(url), limit };
         let of = header_text(headers, &CONTENT_LENGTH).and_then(|v| v.parse::<u64>().ok());
@@ -729,20 +767,19 @@ impl Call<'_> {
             return Err(too_large());
         }
         let mut body = Vec::new();
-        let mut chunk = vec![0; 64 * 1024];
         loop {
             let broken = |body: &[u8], reason: String| HttpError::Body {
                 address: shown(url),
                 got: of.map_or_else(|| format!("{} bytes", body.len()), |of| format!("{} of {of} bytes", body.len())),
                 reason,
             };
-            let count = match response.read(&mut chunk) {
-                Ok(0) => return Ok(body),
-                Ok(count) => count,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                Err(e) => return Err(broken(&body, self.read_fault(&e))),
-            };
-            body.extend_from_slice(chunk.get(..count).unwrap_or_default());
+            match pieces.recv_timeout(self.http.settings.idle.min(self.left())) {
+                Ok(Ok(piece)) if piece.is_empty() => return Ok(body),
+                Ok(Ok(piece)) => body.extend_from_slice(&piece),
+                Ok(Err(_)) | Err(_) if self.left().is_zero() => return Err(broken(&body, self.too_slow())),
+                Ok(Err(error)) => return Err(broken(&body, shortened(&causes(&error), 500))),
+                Err(_) => return Err(broken(&body, self.silent())),
+            }
             let got = body.len() as u64;
             if got > limit {
                 return Err(too_large());
@@ -753,13 +790,35 @@ impl Call<'_> {
             (self.watch)(Progress { got, of });
         }
     }
+}
 
-    fn read_fault(&self, error: &io::Error) -> String {
-        let inner = error.get_ref().and_then(|e| e.downcast_ref::<reqwest::Error>());
-        if error.kind() == io::ErrorKind::TimedOut || inner.is_some_and(reqwest::Error::is_timeout) {
-            return self.silent();
+/// Sends a request, and hands over the head of its answer and then its body piece by piece; an empty piece is the end.
+/// Who no longer waits for it ends it.
+fn bring(
+    call: RequestBuilder,
+    head: &SyncSender<reqwest::Result<(StatusCode, HeaderMap)>>,
+    body: &SyncSender<io::Result<Vec<u8>>>,
+) {
+    let mut response = match call.send() {
+        Ok(response) => response,
+        Err(error) => {
+            let _nobody_may_wait = head.send(Err(error));
+            return;
         }
-        shortened(&causes(error), 500)
+    };
+    if head.send(Ok((response.status(), response.headers().clone()))).is_err() {
+        return;
+    }
+    let mut room = vec![0; 64 * 1024];
+    loop {
+        let piece = match response.read(&mut room) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read.map(|count| room.get(..count).unwrap_or_default().to_vec()),
+        };
+        let is_last = piece.as_ref().map_or(true, Vec::is_empty);
+        if body.send(piece).is_err() || is_last {
+            return;
+        }
     }
 }
 

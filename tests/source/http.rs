@@ -306,7 +306,7 @@ fn a_silent_server_is_not_waited_for() {
         Ok(())
     });
     let error = get_with(settings(), &server.at("/a"), &Anonymous).unwrap_err().to_string();
-    assert_eq!(error, format!("{}: no answer in time: nothing came for 0.2 s", server.at("/a")));
+    assert_eq!(error, format!("{}: no answer in time: its head did not come in 0.2 s", server.at("/a")));
 
     let server = Server::start(|_, out| {
         out.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nkind")?;
@@ -508,4 +508,50 @@ fn one_client_serves_several_threads() {
     });
     let expected: Vec<Vec<u8>> = (0..8).map(|at| format!("/{at}").into_bytes()).collect();
     assert_eq!(bodies, expected);
+}
+
+#[test]
+fn a_silent_server_takes_no_longer_than_the_time_for_all_tries() {
+    let second = Duration::from_secs(1);
+    let settings = || Settings { idle: second, timeout: Duration::from_millis(1200), ..quick() };
+    let silent = Server::start(|_, _| {
+        std::thread::sleep(Duration::from_secs(4));
+        Ok(())
+    });
+    let started = Instant::now();
+    let error = get_with(settings(), &silent.at("/a"), &Anonymous).unwrap_err().to_string();
+    assert!(started.elapsed() < Duration::from_millis(1900), "{:?}", started.elapsed());
+    assert_eq!(error, format!("{}: no answer in time: not complete in 1.2 s", silent.at("/a")));
+
+    let stuck = Server::start(|_, out| {
+        out.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n01")?;
+        out.flush()?;
+        std::thread::sleep(Duration::from_millis(800));
+        out.write_all(b"23")?;
+        out.flush()?;
+        std::thread::sleep(Duration::from_secs(4));
+        Ok(())
+    });
+    let started = Instant::now();
+    let error = get_with(settings(), &stuck.at("/a"), &Anonymous).unwrap_err().to_string();
+    assert!(started.elapsed() < Duration::from_millis(1700), "{:?}", started.elapsed());
+    assert_eq!(error, format!("{}: the answer broke off after 4 of 10 bytes: not complete in 1.2 s", stuck.at("/a")));
+}
+
+#[test]
+fn a_head_that_comes_in_drops_is_not_told_as_silence() {
+    let server = Server::start(|_, out| {
+        for byte in b"HTTP/1.1 200 OK\r\nX-Slow: 01234567890123456789012345678901234567890123456789\r\n" {
+            out.write_all(&[*byte])?;
+            out.flush()?;
+            std::thread::sleep(Duration::from_millis(40));
+        }
+        Ok(())
+    });
+    let settings = Settings { idle: Duration::from_millis(400), timeout: Duration::from_millis(700), ..quick() };
+    let error = get_with(settings, &server.at("/a"), &Anonymous).unwrap_err().to_string();
+    assert_eq!(error, format!("{}: no answer in time: not complete in 0.7 s", server.at("/a")));
+    let settings = Settings { idle: Duration::from_millis(400), back_off: Duration::from_secs(60), ..quick() };
+    let error = get_with(settings, &server.at("/a"), &Anonymous).unwrap_err().to_string();
+    assert_eq!(error, format!("{}: no answer in time: its head did not come in 0.4 s", server.at("/a")));
 }

@@ -2,6 +2,7 @@
 //! against a registry that misbehaves.
 
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -452,4 +453,26 @@ fn a_helper_program_is_asked_for_a_log_in() {
         .unwrap();
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
+}
+
+#[test]
+fn all_that_is_asked_for_one_image_takes_no_longer_than_the_timeout() {
+    let pause = || std::thread::sleep(Duration::from_millis(400));
+    let service = Server::start(move |_, out| {
+        pause();
+        reply(out, "200 OK", "", br#"{"token": "t"}"#)
+    });
+    let realm = service.at("/token");
+    let registry = Server::start(move |asked, out| {
+        pause();
+        match asked.header("authorization") {
+            Some("Bearer t") => reply(out, "200 OK", "", br#"{"schemaVersion": 2}"#),
+            _ => reply(out, "401 Unauthorized", &format!("WWW-Authenticate: Bearer realm=\"{realm}\"\r\n"), b""),
+        }
+    });
+    let settings = Settings { timeout: Duration::from_secs(1), ..quick() };
+    let started = Instant::now();
+    let told = reason(ask_with(settings, &Environment::default(), &format!("{}/a:b", registry.host())));
+    assert!(started.elapsed() < Duration::from_millis(1400), "{:?}", started.elapsed());
+    assert!(told.ends_with("no answer in time: not complete in 1 s"), "{told}");
 }

@@ -13,6 +13,7 @@ mod login;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256, Sha512};
@@ -118,19 +119,20 @@ impl<'a> Registries<'a> {
     /// What the reference's registry says of one of its repository's manifests, by the header that names the digest, if
     /// there is one. That is its word alone: who shows or writes the digest asks for [`Registries::proven`].
     pub fn ask(&self, reference: &Reference, which: Which<'_>) -> Answer {
-        let found = self.by_head(reference, which).transpose();
-        let found = found.unwrap_or_else(|| self.by_get(reference, which).map(|manifest| manifest.digest));
+        let until = self.until();
+        let found = self.by_head(reference, which, until).transpose();
+        let found = found.unwrap_or_else(|| self.by_get(reference, which, until).map(|manifest| manifest.digest));
         self.answer(reference, found)
     }
 
     /// The same, with the digest computed from the manifest's bytes.
     pub fn proven(&self, reference: &Reference, which: Which<'_>) -> Answer {
-        self.answer(reference, self.by_get(reference, which).map(|manifest| manifest.digest))
+        self.answer(reference, self.by_get(reference, which, self.until()).map(|manifest| manifest.digest))
     }
 
     /// The same, with what the manifest says of itself.
     pub fn manifest(&self, reference: &Reference, which: Which<'_>) -> Answer<Manifest> {
-        self.answer(reference, self.by_get(reference, which))
+        self.answer(reference, self.by_get(reference, which, self.until()))
     }
 
     /// The tags of the reference's repository, as many as the registry gives at once; none where it does not say.
@@ -146,8 +148,8 @@ impl<'a> Registries<'a> {
     }
 
     /// Asks for the header that names the digest; `None` where the whole manifest has to be asked for.
-    fn by_head(&self, reference: &Reference, which: Which<'_>) -> Result<Option<Digest>, Failure> {
-        let answer = match self.send(&request(Method::HEAD, reference, which), reference) {
+    fn by_head(&self, reference: &Reference, which: Which<'_>, until: Instant) -> Result<Option<Digest>, Failure> {
+        let answer = match self.send(&request(Method::HEAD, reference, which, until), reference) {
             Ok(answer) => answer,
             // These have a reason in the body of a GET, or are what a registry without HEAD says.
             Err(Failure::Http(error)) if error.refusal().is_some_and(|r| is_for_get(r.status)) => return Ok(None),
@@ -159,8 +161,8 @@ impl<'a> Registries<'a> {
     }
 
     /// Asks for the manifest, and computes its digest.
-    fn by_get(&self, reference: &Reference, which: Which<'_>) -> Result<Manifest, Failure> {
-        let answer = self.send(&request(Method::GET, reference, which), reference)?;
+    fn by_get(&self, reference: &Reference, which: Which<'_>, until: Instant) -> Result<Manifest, Failure> {
+        let answer = self.send(&request(Method::GET, reference, which, until), reference)?;
         let named = named_digest(&answer);
         let (address, served_as) = (shown(&answer.url), answer.media_type());
         let body = answer.body;
@@ -199,8 +201,9 @@ impl<'a> Registries<'a> {
         let is_own = refusal.url.origin() == own.origin();
         let account = account(&own, &request.url, reference);
         let (login, trouble) = if is_own { self.login(&account) } else { (None, None) };
-        let credential =
-            self.credential(&refusal, reference, &account, login).map_err(|failure| with_trouble(failure, trouble))?;
+        let credential = self
+            .credential(&refusal, reference, &account, login, request.until)
+            .map_err(|failure| with_trouble(failure, trouble))?;
         self.keep(place(&refusal.url, reference), &credential);
         request.credential = Some(credential);
         request.url = refusal.url.to_string();
@@ -223,6 +226,7 @@ impl<'a> Registries<'a> {
         reference: &Reference,
         account: &str,
         login: Option<Login>,
+        until: Option<Instant>,
     ) -> Result<Credential, Failure> {
         let registry = shown(&refusal.url);
         let other = |reason: &str| Failure::other(format!("{registry}: {reason}"));
@@ -233,7 +237,8 @@ impl<'a> Registries<'a> {
                 if is_this_machine(&realm) && !is_loopback(&refusal.url) {
                     return Err(other("the registry names this machine as its token service"));
                 }
-                let request = self.token_request(&realm, service.as_deref(), &scope, account, login)?;
+                let mut request = self.token_request(&realm, service.as_deref(), &scope, account, login)?;
+                request.until = until;
                 let answer = self.http.send(&request, &Anonymous)?;
                 token(&answer.body).ok_or_else(|| other("its token service gave no token"))
             }
@@ -268,6 +273,11 @@ impl<'a> Registries<'a> {
         Ok(token_request(realm.clone(), service, scope, login, &account))
     }
 
+    /// When the answer to a question must be there that is asked now, with all that it takes.
+    fn until(&self) -> Instant {
+        Instant::now() + self.http.settings().timeout
+    }
+
     fn answer<T>(&self, reference: &Reference, found: Result<T, Failure>) -> Answer<T> {
         match found {
             Ok(found) => Answer::Found(found),
@@ -296,10 +306,11 @@ impl<'a> Registries<'a> {
 }
 
 /// The request for a manifest.
-fn request(method: Method, reference: &Reference, which: Which<'_>) -> Request {
+fn request(method: Method, reference: &Reference, which: Which<'_>, until: Instant) -> Request {
     Request {
         accept: MEDIA_TYPES.to_vec(),
         max_bytes: Some(MAX_MANIFEST),
+        until: Some(until),
         ..Request::new(method, address(reference, which))
     }
 }
