@@ -1,7 +1,6 @@
 //! `source::registry` against Debian's docker-registry, open, with passwords and with tokens, filled by skopeo; and
 //! against a registry that misbehaves.
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
@@ -13,6 +12,7 @@ use overlay::source::http::{Http, Mirror, Settings};
 use overlay::source::registry::{Registries, Which};
 use serde_json::json;
 use sha2::Digest as _;
+use tempfile::TempDir;
 
 use crate::docker::{
     DOCKER_LIST, DOCKER_MANIFEST, OCI_INDEX, OCI_MANIFEST, PEERS, Registry, Tokens, digest, hex, logins, with_passwords,
@@ -91,7 +91,7 @@ fn a_registry_with_passwords_is_asked_with_dockers_log_in() {
     assert!(wrong.starts_with(&start), "{wrong}");
     assert!(!wrong.contains("wr0ng"));
     let broken = Environment { registry_logins: vec![b"{".to_vec()], ..Environment::default() };
-    assert_eq!(reason(ask(&broken, &reference)), format!("{wanted}; the file of log-ins: Unable to read config"));
+    assert_eq!(reason(ask(&broken, &reference)), format!("{wanted}; the file of log-ins cannot be read as JSON"));
 }
 
 #[test]
@@ -408,51 +408,173 @@ fn a_log_in_goes_to_a_token_service_by_https_alone() {
     }
 }
 
-/// The part of the next test that runs with another PATH.
-fn ask_with_helper() {
-    let answers = || {
-        Server::start(|asked, out| match asked.header("authorization") {
-            Some("Basic bWU6czNjcmV0") => {
-                reply(out, "200 OK", "Docker-Content-Digest: x\r\n", br#"{"schemaVersion": 2}"#)
-            }
-            _ => reply(out, "401 Unauthorized", "WWW-Authenticate: Basic realm=\"x\"\r\n", b""),
-        })
-    };
-    let (good, bad) = (answers(), answers());
-    let helpers = json!({"credHelpers": {good.host(): "overlay-good", bad.host(): "overlay-bad"}}).to_string();
-    let environment = Environment { registry_logins: vec![helpers.into_bytes()], ..Environment::default() };
-    assert!(matches!(ask(&environment, &format!("{}/a:b", good.host())), Answer::Found(_)));
-    let told = reason(ask(&environment, &format!("{}/a:b", bad.host())));
-    assert!(told.ends_with("there is none for it; docker-credential-overlay-bad failed"), "{told}");
-    assert!(!told.contains("s3cret"), "{told}");
+/// A folder with these helper programs, in the shell's language, and an environment in which the registry's log-in is the
+/// first one's.
+fn helpers(host: &str, programs: &[(&str, &str)]) -> (TempDir, Environment) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, script) in programs {
+        let helper = folder.path().join(format!("docker-credential-{name}"));
+        std::fs::write(&helper, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&helper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let file = json!({"credHelpers": {host: programs[0].0}}).to_string();
+    let path = std::env::var_os("PATH").unwrap();
+    let path = std::env::join_paths(std::iter::once(folder.path().to_owned()).chain(std::env::split_paths(&path)));
+    let (registry_logins, path) = (vec![file.into_bytes()], Some(path.unwrap()));
+    (folder, Environment { registry_logins, path, ..Environment::default() })
 }
+
+/// What is told where the log-in is that of a helper with this script, and how long that took.
+fn with_helper(script: &str, settings: Settings) -> (Answer, Duration) {
+    let server = closed("me", "s3cret", &digest(b"x"));
+    let (_folder, environment) = helpers(&server.host(), &[("test", script)]);
+    let started = Instant::now();
+    (ask_with(settings, &environment, &format!("{}/a:b", server.host())), started.elapsed())
+}
+
+const GOOD: &str = r#"echo '{"ServerURL": "x", "Username": "me", "Secret": "s3cret"}'"#;
 
 #[test]
 fn a_helper_program_is_asked_for_a_log_in() {
-    // The helper is found on the process's own PATH, and so the test runs itself again with another.
-    const INNER: &str = "OVERLAY_TEST_HELPER";
-    if std::env::var_os(INNER).is_some() {
-        return ask_with_helper();
+    let server = closed("me", "s3cret", &digest(b"x"));
+    let (folder, environment) = helpers(&server.host(), &[("test", "cat > \"$0.in\"; echo $1 >> \"$0.in\"\n")]);
+    let script = std::fs::read_to_string(folder.path().join("docker-credential-test")).unwrap();
+    std::fs::write(folder.path().join("docker-credential-test"), format!("{script}{GOOD}\n")).unwrap();
+    let found = Answer::Found(Digest::parse(&digest(b"x")).unwrap());
+    assert_eq!(ask(&environment, &format!("{}/a:b", server.host())), found);
+    let said = std::fs::read_to_string(folder.path().join("docker-credential-test.in")).unwrap();
+    assert_eq!(said, format!("{}get\n", server.host()));
+    // One that reads nothing of what it is told.
+    assert_eq!(with_helper(GOOD, quick()).0, found);
+}
+
+#[test]
+fn a_helper_program_that_has_no_log_in_is_not_spoken_of() {
+    for script in ["", "read host; "] {
+        let script = format!("{script}echo 'credentials not found in native keychain'; exit 1");
+        let told = reason(with_helper(&script, quick()).0);
+        assert!(told.ends_with("and there is none for it"), "{told}");
     }
-    let folder = tempfile::tempdir().unwrap();
-    for (name, end) in [
-        ("good", "read host; echo '{\"Username\": \"me\", \"Secret\": \"s3cret\"}'"),
-        ("bad", "read host; echo s3cret; exit 1"),
+}
+
+#[test]
+fn a_helper_program_that_fails_is_told_without_what_it_printed() {
+    for (script, end) in [
+        ("echo s3cret; echo s3cret >&2; exit 1", "failed"),
+        ("echo s3cret", "answered with what is no log-in"),
+        (r#"echo '{"Username": "s3cret"}'"#, "answered with what is no log-in"),
+        ("exit 0", "answered with what is no log-in"),
     ] {
-        let helper = folder.path().join(format!("docker-credential-overlay-{name}"));
-        std::fs::write(&helper, format!("#!/bin/sh\n{end}\n")).unwrap();
-        std::fs::set_permissions(&helper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let told = reason(with_helper(script, quick()).0);
+        assert!(told.ends_with(&format!("there is none for it; docker-credential-test {end}")), "{told}");
+        assert!(!told.contains("s3cret"), "{told}");
     }
-    let path = std::env::var_os("PATH").unwrap();
-    let path = std::env::join_paths(std::iter::once(folder.path().to_owned()).chain(std::env::split_paths(&path)));
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "registry::a_helper_program_is_asked_for_a_log_in"])
-        .env(INNER, "1")
-        .env("PATH", path.unwrap())
-        .output()
-        .unwrap();
-    let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
+}
+
+#[test]
+fn a_helper_program_has_no_more_time_and_space_than_it_needs() {
+    let (told, took) = with_helper("yes '{\"Username\":\"x\"'", quick());
+    let told = reason(told);
+    assert!(told.ends_with("; docker-credential-test wrote more than 65536 bytes"), "{told}");
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    let settings = Settings { timeout: Duration::from_secs(2), ..quick() };
+    let (told, took) = with_helper("sleep 300", settings.clone());
+    let told = reason(told);
+    assert!(told.contains("; docker-credential-test did not answer in "), "{told}");
+    assert!(took < Duration::from_secs(4), "{took:?}");
+    // One that has closed its output is no sooner done.
+    let (told, _) = with_helper("exec >&-; sleep 300", settings);
+    assert!(reason(told).contains("; docker-credential-test did not answer in "));
+}
+
+#[test]
+fn a_log_in_may_be_as_large_as_the_limit_of_a_helpers_answer() {
+    let (told, _) = with_helper(&format!("head -c 65000 /dev/zero | tr '\\0' ' '; {GOOD}"), quick());
+    assert_eq!(told, Answer::Found(Digest::parse(&digest(b"x")).unwrap()));
+}
+
+#[test]
+fn nothing_that_a_helper_program_started_is_left_behind() {
+    let is_there = |id: &str| std::path::Path::new(&format!("/proc/{}/stat", id.trim())).exists();
+    let settings = || Settings { timeout: Duration::from_secs(2), ..quick() };
+    for (end, is_found) in [(GOOD, true), ("sleep 300", false), ("exit 1", false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let note = folder.path().join("child");
+        let (told, took) = with_helper(&format!("sleep 301 & echo $! > '{}'; {end}", note.display()), settings());
+        assert_eq!(matches!(told, Answer::Found(_)), is_found, "{told:?}");
+        assert!(took < Duration::from_secs(4), "{took:?}");
+        let child = std::fs::read_to_string(&note).unwrap();
+        // Killed, it is there until whoever has it now takes notice.
+        let state = || std::fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
+        let since = Instant::now();
+        while is_there(&child) && !state().contains(") Z ") && since.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(!is_there(&child) || state().contains(") Z "), "{}", state());
+    }
+}
+
+#[test]
+fn no_more_is_asked_for_than_to_pull_this_repository() {
+    let own = digest(b"x");
+    let header = format!("Docker-Content-Digest: {own}\r\n");
+    let service = Server::start(|_, out| reply(out, "200 OK", "", br#"{"token": "t"}"#));
+    let realm = service.at("/token");
+    let registry = Server::start(move |asked, out| match asked.header("authorization") {
+        Some("Bearer t") => reply(out, "200 OK", &header, b""),
+        _ => {
+            let scope = "repository:team/a:pull,push,delete repository:team/other:pull registry:catalog:*";
+            let header = format!("WWW-Authenticate: Bearer realm=\"{realm}\",service=\"s\",scope=\"{scope}\"\r\n");
+            reply(out, "401 Unauthorized", &header, b"")
+        }
+    });
+    let found = Answer::Found(Digest::parse(&own).unwrap());
+    assert_eq!(ask(&Environment::default(), &format!("{}/team/a:b", registry.host())), found);
+    assert_eq!(service.seen()[0].query("scope").as_deref(), Some("repository:team/a:pull"));
+    assert_eq!(service.seen()[0].query("service").as_deref(), Some("s"));
+    // A mirror may have the repository under another name.
+    let mirror = Mirror::parse(&format!("https://reg.example/v2={}", registry.at("/v2/proxy"))).unwrap();
+    let settings = Settings { mirrors: vec![mirror], ..quick() };
+    assert_eq!(ask_with(settings, &Environment::default(), "reg.example/team/a:b"), found);
+    assert_eq!(service.seen()[1].query("scope").as_deref(), Some("repository:proxy/team/a:pull"));
+}
+
+#[test]
+fn a_token_that_is_empty_is_none() {
+    let service = Server::start(|_, out| reply(out, "200 OK", "", br#"{"token": ""}"#));
+    let realm = service.at("/token");
+    let registry = Server::start(move |_, out| {
+        reply(out, "401 Unauthorized", &format!("WWW-Authenticate: Bearer realm=\"{realm}\"\r\n"), b"")
+    });
+    let told = reason(ask(&Environment::default(), &format!("{}/a:b", registry.host())));
+    assert_eq!(told, format!("{}: its token service gave no token", registry.at("/v2/a/manifests/b")));
+    assert_eq!(proofs(&registry), [""; 0]);
+}
+
+#[test]
+fn a_manifest_of_schema_1_is_refused() {
+    const BODY: &[u8] = br#"{"schemaVersion": 1, "name": "a", "tag": "b", "signatures": []}"#;
+    for header in [String::new(), format!("Docker-Content-Digest: {}\r\n", digest(b"without its signatures"))] {
+        let server = Server::start(move |asked, out| match asked.method.as_str() {
+            "HEAD" => reply(out, "405 Method Not Allowed", "", b""),
+            _ => reply(out, "200 OK", &header, BODY),
+        });
+        let told = reason(ask(&Environment::default(), &format!("{}/a:b", server.host())));
+        let reason = "the answer is a manifest of another schema than 2, whose digest is not that of its bytes";
+        assert_eq!(told, format!("{}: {reason}", server.at("/v2/a/manifests/b")));
+    }
+}
+
+#[test]
+fn a_log_in_for_a_part_of_a_registry_is_for_that_part() {
+    let own = digest(b"x");
+    let server = closed("me", "s3cret", &own);
+    let environment = logged_in(&format!("{}/team", server.host()), "me", "s3cret");
+    let found = Answer::Found(Digest::parse(&own).unwrap());
+    assert_eq!(ask(&environment, &format!("{}/team/a:b", server.host())), found);
+    let before = proofs(&server).len();
+    assert!(matches!(ask(&environment, &format!("{}/other/a:b", server.host())), Answer::Unknown(_)));
+    assert_eq!(proofs(&server).len(), before);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What a registry wants to be shown, by its `WWW-Authenticate` header (RFC 9110 section 11.6.1; the parameters of
-//! `Bearer` are those of the distribution project's token specification).
+//! `Bearer` are those of the distribution project's token specification). The scope that a
+//! challenge names is not read: what is to be allowed is known without it.
 
 use crate::source::http::HeaderMap;
 
@@ -15,8 +16,6 @@ pub(super) enum Challenge {
         realm: String,
         /// Whom the token is for.
         service: Option<String>,
-        /// What it is to allow.
-        scope: Option<String>,
     },
     /// A user name and a password.
     Basic,
@@ -30,7 +29,7 @@ pub(super) fn challenge(headers: &HeaderMap) -> Option<Challenge> {
         let get = |name: &str| parameters.iter().find(|(n, _)| n == name).map(|(_, value)| value.clone());
         match (scheme.as_str(), get("realm")) {
             ("bearer", Some(realm)) => {
-                return Some(Challenge::Bearer { realm, service: get("service"), scope: get("scope") });
+                return Some(Challenge::Bearer { realm, service: get("service") });
             }
             ("basic", _) => found = Some(Challenge::Basic),
             _ => {}
@@ -106,28 +105,27 @@ mod tests {
         challenge(&headers)
     }
 
-    fn bearer(realm: &str, service: Option<&str>, scope: Option<&str>) -> Challenge {
-        let own = |text: Option<&str>| text.map(str::to_owned);
-        Challenge::Bearer { realm: realm.into(), service: own(service), scope: own(scope) }
+    fn bearer(realm: &str, service: Option<&str>) -> Challenge {
+        Challenge::Bearer { realm: realm.into(), service: service.map(str::to_owned) }
     }
 
     #[test]
     fn a_bearer_challenge_is_read_with_its_parameters() {
         let text = r#"Bearer realm="https://auth.example/token",service="r.example",scope="repository:a/b:pull,push""#;
-        let expected = Some(bearer("https://auth.example/token", Some("r.example"), Some("repository:a/b:pull,push")));
+        let expected = Some(bearer("https://auth.example/token", Some("r.example")));
         assert_eq!(of(&[text]), expected);
-        assert_eq!(of(&[r#"bearer  REALM = "x" , foo=bar"#]), Some(bearer("x", None, None)));
+        assert_eq!(of(&[r#"bearer  REALM = "x" , foo=bar"#]), Some(bearer("x", None)));
         assert_eq!(
             of(&["Bearer realm=https://auth.example/t,service=s"]),
-            Some(bearer("https://auth.example/t", Some("s"), None))
+            Some(bearer("https://auth.example/t", Some("s")))
         );
-        assert_eq!(of(&[r#"Bearer realm="a\"b""#]), Some(bearer("a\"b", None, None)));
+        assert_eq!(of(&[r#"Bearer realm="a\"b""#]), Some(bearer("a\"b", None)));
     }
 
     #[test]
     fn a_token_is_preferred_to_a_password() {
-        assert_eq!(of(&[r#"Basic realm="x", Bearer realm="y""#]), Some(bearer("y", None, None)));
-        assert_eq!(of(&[r#"Basic realm="x""#, r#"Bearer realm="y""#]), Some(bearer("y", None, None)));
+        assert_eq!(of(&[r#"Basic realm="x", Bearer realm="y""#]), Some(bearer("y", None)));
+        assert_eq!(of(&[r#"Basic realm="x""#, r#"Bearer realm="y""#]), Some(bearer("y", None)));
         assert_eq!(of(&[r#"Basic realm="x""#]), Some(Challenge::Basic));
         assert_eq!(of(&["Basic"]), Some(Challenge::Basic));
     }
@@ -136,7 +134,7 @@ mod tests {
     fn what_cannot_be_met_is_none() {
         assert_eq!(of(&[]), None);
         assert_eq!(of(&["", "Negotiate", "Digest realm=\"x\"", "Bearer service=\"x\"", "realm=\"x\""]), None);
-        assert_eq!(of(&["Bearer realm=\"never closed"]), Some(bearer("never closed", None, None)));
+        assert_eq!(of(&["Bearer realm=\"never closed"]), Some(bearer("never closed", None)));
         assert_eq!(of(&["=,=\"", "Bearer =", "\"Bearer\" realm=x"]), None);
     }
 }

@@ -9,6 +9,7 @@
 //! a mirror: that is a host of its own, with log-ins of its own.
 
 mod challenge;
+mod helper;
 mod login;
 
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256, Sha512};
 
 use self::challenge::{Challenge, challenge};
-use self::login::Login;
+use self::login::{Account, Asking, Login};
 use super::credentials::Environment;
 use super::http::{Anonymous, Credential, Fetched, Http, HttpError, Method, Refusal, Request, StatusCode, Url};
 use super::http::{is_loopback, is_this_machine, shown};
@@ -85,7 +86,7 @@ pub struct Platform {
 /// A client of registries. Tokens are kept, so that a repository's second question costs one request.
 pub struct Registries<'a> {
     http: &'a Http,
-    logins: &'a [Vec<u8>],
+    environment: &'a Environment,
     tokens: Mutex<HashMap<Place, Credential>>,
 }
 
@@ -113,7 +114,7 @@ impl From<HttpError> for Failure {
 impl<'a> Registries<'a> {
     /// A client with the log-ins of that environment.
     pub fn new(http: &'a Http, environment: &'a Environment) -> Registries<'a> {
-        Registries { http, logins: &environment.registry_logins, tokens: Mutex::default() }
+        Registries { http, environment, tokens: Mutex::default() }
     }
 
     /// What the reference's registry says of one of its repository's manifests, by the header that names the digest, if
@@ -171,6 +172,11 @@ impl<'a> Registries<'a> {
             let what = not_manifest(&body).map_or_else(|| "something else".to_owned(), |what| what.to_string());
             return Err(Failure::other(format!("{address}: the answer is no image manifest but {what}")));
         }
+        // Schema 1 is signed within itself, and its digest is that of its bytes without the signatures.
+        if content.get("schemaVersion").and_then(Value::as_u64) != Some(2) {
+            let reason = "the answer is a manifest of another schema than 2, whose digest is not that of its bytes";
+            return Err(Failure::other(format!("{address}: {reason}")));
+        }
         let wanted = match which {
             Which::Digest(digest) => Some(digest),
             Which::Tag(_) => named.as_ref(),
@@ -200,9 +206,10 @@ impl<'a> Registries<'a> {
         // Where a redirect led to a registry that wants proof too, it is asked itself, and never told our log-in.
         let is_own = refusal.url.origin() == own.origin();
         let account = account(&own, &request.url, reference);
-        let (login, trouble) = if is_own { self.login(&account) } else { (None, None) };
+        let until = request.until.unwrap_or_else(|| self.until());
+        let (login, trouble) = if is_own { self.login(&account, repository_at(&own), until) } else { (None, None) };
         let credential = self
-            .credential(&refusal, reference, &account, login, request.until)
+            .credential(&refusal, reference, &account, login, until)
             .map_err(|failure| with_trouble(failure, trouble))?;
         self.keep(place(&refusal.url, reference), &credential);
         request.credential = Some(credential);
@@ -212,8 +219,9 @@ impl<'a> Registries<'a> {
     }
 
     /// The log-in to whoever log-ins know by that name, and why it could not be had.
-    fn login(&self, account: &str) -> (Option<Login>, Option<String>) {
-        match login::find(self.logins, account) {
+    fn login(&self, registry: &str, repository: &str, until: Instant) -> (Option<Login>, Option<String>) {
+        let asking = Asking { path: self.environment.path.as_deref(), until };
+        match login::find(&self.environment.registry_logins, Account { registry, repository }, asking) {
             Ok(login) => (login, None),
             Err(trouble) => (None, Some(trouble)),
         }
@@ -226,19 +234,21 @@ impl<'a> Registries<'a> {
         reference: &Reference,
         account: &str,
         login: Option<Login>,
-        until: Option<Instant>,
+        until: Instant,
     ) -> Result<Credential, Failure> {
         let registry = shown(&refusal.url);
         let other = |reason: &str| Failure::other(format!("{registry}: {reason}"));
         match (challenge(&refusal.headers), login) {
-            (Some(Challenge::Bearer { realm, service, scope }), login) => {
-                let scope = scope.unwrap_or_else(|| format!("repository:{}:pull", reference.repository()));
+            (Some(Challenge::Bearer { realm, service }), login) => {
+                // A registry may ask for more; no more is needed here, and so no more is asked for.
+                let repository = Some(repository_at(&refusal.url)).filter(|name| !name.is_empty());
+                let scope = format!("repository:{}:pull", repository.unwrap_or_else(|| reference.repository()));
                 let realm = Url::parse(&realm).map_err(|_| other("the registry names no token service"))?;
                 if is_this_machine(&realm) && !is_loopback(&refusal.url) {
                     return Err(other("the registry names this machine as its token service"));
                 }
-                let mut request = self.token_request(&realm, service.as_deref(), &scope, account, login)?;
-                request.until = until;
+                let mut request = self.token_request(&realm, service.as_deref(), &scope, (account, login), until)?;
+                request.until = Some(until);
                 let answer = self.http.send(&request, &Anonymous)?;
                 token(&answer.body).ok_or_else(|| other("its token service gave no token"))
             }
@@ -261,15 +271,15 @@ impl<'a> Registries<'a> {
         realm: &Url,
         service: Option<&str>,
         scope: &str,
-        account: &str,
-        login: Option<Login>,
+        (account, login): (&str, Option<Login>),
+        until: Instant,
     ) -> Result<Request, Failure> {
         let own = self.http.resolve(realm.as_str())?;
         if own.origin() == realm.origin() {
             return Ok(token_request(realm.clone(), service, scope, login, account));
         }
         let account = host(&own);
-        let (login, _) = self.login(&account);
+        let (login, _) = self.login(&account, "", until);
         Ok(token_request(realm.clone(), service, scope, login, &account))
     }
 
@@ -350,6 +360,12 @@ fn host(url: &Url) -> String {
     }
 }
 
+/// The repository that an address of a registry's interface names; empty where it is none.
+fn repository_at(url: &Url) -> &str {
+    let rest = url.path().split_once("/v2/").map_or("", |(_, rest)| rest);
+    rest.rsplit_once("/manifests/").or_else(|| rest.rsplit_once("/tags/list")).map_or("", |(name, _)| name)
+}
+
 fn place(url: &Url, reference: &Reference) -> Place {
     (url.origin().ascii_serialization(), reference.repository().to_owned())
 }
@@ -409,7 +425,8 @@ fn token_request(mut realm: Url, service: Option<&str>, scope: &str, login: Opti
 
 fn token(body: &[u8]) -> Option<Credential> {
     let answer: Value = serde_json::from_slice(body).ok()?;
-    let token = ["token", "access_token"].into_iter().find_map(|key| answer.get(key)?.as_str())?;
+    let token =
+        ["token", "access_token"].into_iter().find_map(|key| answer.get(key)?.as_str().filter(|t| !t.is_empty()))?;
     Credential::bearer(token, "the registry's token service")
 }
 
@@ -497,6 +514,15 @@ mod tests {
     }
 
     #[test]
+    fn a_repository_is_read_off_an_address() {
+        let at = |text: &str| repository_at(&Url::parse(text).unwrap()).to_owned();
+        assert_eq!(at("https://r.example/v2/a/manifests/b"), "a");
+        assert_eq!(at("https://m.example/hub/v2/team/manifests/a/manifests/b"), "team/manifests/a");
+        assert_eq!(at("https://m.example/v2/proxy/a/b/tags/list?n=1000"), "proxy/a/b");
+        assert_eq!(at("https://m.example/token"), "");
+    }
+
+    #[test]
     fn a_token_is_asked_for_with_the_challenges_words() {
         let realm = || Url::parse("https://auth.example/token?a=b").unwrap();
         let request = token_request(realm(), Some("r e"), "repository:a/b:pull", None, "r.example");
@@ -517,6 +543,8 @@ mod tests {
         assert!(token(br#"{"token": "a"}"#).is_some());
         assert!(token(br#"{"access_token": "a", "expires_in": 60}"#).is_some());
         assert!(token(br#"{"token": 1}"#).is_none());
+        assert!(token(br#"{"token": ""}"#).is_none());
+        assert!(token(br#"{"token": "", "access_token": "a"}"#).is_some());
         assert!(token(b"<html>").is_none());
     }
 }
