@@ -263,6 +263,9 @@ impl fmt::Display for Trouble {
     }
 }
 
+/// What to do where git's folder cannot be written to.
+const SCRATCH_HELP: &str = "Make room in the folder for temporary files, or name another one in TMPDIR.";
+
 /// The finding about it.
 fn told(trouble: &Trouble, network: &Network, place: Option<Place>) -> Diagnostic {
     let (code, help) = match trouble {
@@ -295,6 +298,16 @@ fn git_judged(error: &GitError) -> (Code, &'static str) {
         GitError::NoGit { .. } => (Code::UpstreamUnreachable, "Install git."),
         GitError::TooLong { .. } => {
             (Code::UpstreamUnreachable, "Try again later, or give it more time with --timeout.")
+        }
+        GitError::TooLarge { .. } => (Code::UpstreamUnreachable, "Is this the path of a manifest?"),
+        GitError::TooMuch { .. } => (
+            Code::UpstreamUnreachable,
+            "This repository is too large to be read by git. Name the file's own address as `url` instead, or take it from a \
+             file with `--from FILE`.",
+        ),
+        GitError::Disk { .. } => (Code::UpstreamUnreachable, SCRATCH_HELP),
+        GitError::Failed { said, .. } if said.contains("No space left") || said.contains("quota exceeded") => {
+            (Code::UpstreamUnreachable, SCRATCH_HELP)
         }
         _ => (Code::UpstreamUnreachable, "Try again later."),
     }
@@ -331,6 +344,9 @@ fn http_help(error: &HttpError, network: &Network) -> &'static str {
         (HttpError::Transport { fault: Fault::Unreached, .. }, _) => {
             "Check the network and the name of the host. `overlay vendor` and `overlay update` also take upstream's bytes \
              from a file, with `--from FILE`, or from another address, with `--mirror FROM=TO`."
+        }
+        (HttpError::Status(refusal), _) if !refusal.is_an_error() => {
+            "See in a browser what is at this address, and what stands between the server and you."
         }
         (HttpError::TooLarge { .. }, _) => "Is this the address of a manifest?",
         (HttpError::Redirect { .. } | HttpError::Address { .. }, _) => {
@@ -381,6 +397,22 @@ mod tests {
         let came = all(None, &jobs, UNWATCHED);
         let came: Vec<String> = came.into_iter().map(|f| String::from_utf8(f.unwrap().bytes).unwrap()).collect();
         assert_eq!(came, names);
+    }
+
+    #[test]
+    fn what_another_try_would_not_mend_is_not_to_be_tried_again() {
+        let (address, command, limit) = ("https://example.org/r".to_owned(), "fetch", 1);
+        let failed = |said: &str| GitError::Failed { address: address.clone(), command, said: said.into() };
+        let help = |error: GitError| git_judged(&error).1;
+        assert_eq!(
+            help(GitError::TooLarge { address: address.clone(), command, limit }),
+            "Is this the path of a manifest?"
+        );
+        let too_much = help(GitError::TooMuch { address: address.clone(), command, limit });
+        assert!(too_much.starts_with("This repository is too large"), "{too_much}");
+        assert_eq!(help(GitError::Disk { reason: "x".into() }), SCRATCH_HELP);
+        assert_eq!(help(failed("cannot write: No space left on device")), SCRATCH_HELP);
+        assert_eq!(help(failed("the remote end hung up")), "Try again later.");
     }
 
     #[test]

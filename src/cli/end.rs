@@ -204,6 +204,12 @@ impl Failure {
             Failure::Advice { help, .. } => return Some(visible(help)),
             Failure::Disk(FsError::NotRegular { .. }) => "Name a regular file.",
             Failure::Disk(FsError::TooLarge { .. }) => "A manifest is smaller than this; is it the right file?",
+            Failure::Disk(FsError::Io { source, .. }) if is_full(source) => {
+                "Make room on its disk, or raise the limit that is set for it."
+            }
+            Failure::Disk(FsError::Io { source, .. }) if source.kind() == io::ErrorKind::ReadOnlyFilesystem => {
+                "Choose a place that can be written to."
+            }
             Failure::Disk(FsError::Io { .. }) => "Check the permissions of the file and of the folders above it.",
             Failure::Disk(FsError::HalfWritten { .. }) => "See what `git status` says before you go on.",
             Failure::Disk(FsError::InUse { .. }) => "Try again when it has ended.",
@@ -271,6 +277,12 @@ impl Failure {
     }
 }
 
+/// Whether there is no room for what was to be written.
+fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
 /// What is probably meant by a path of the command line that leads nowhere: the same, with the name that is near where
 /// it first goes astray. Where what would come behind that name is not there either, it ends with it.
 fn near(path: &Path) -> Option<String> {
@@ -328,5 +340,19 @@ mod tests {
             "error: cannot read overlays/x: Permission denied (os error 13)\n  \
              = help: Check the permissions of the file and of the folders above it.\n"
         );
+        for (code, said) in [(28, "No space left on device"), (122, "Disk quota exceeded"), (27, "File too large")] {
+            let full =
+                FsError::Io { action: "write", path: "out.yaml".into(), source: io::Error::from_raw_os_error(code) };
+            assert_eq!(
+                Failure::from(full).told(),
+                format!(
+                    "error: cannot write out.yaml: {said} (os error {code})\n  \
+                     = help: Make room on its disk, or raise the limit that is set for it.\n"
+                )
+            );
+        }
+        let fixed = FsError::Io { action: "write", path: "out.yaml".into(), source: io::Error::from_raw_os_error(30) };
+        let help = "  = help: Choose a place that can be written to.\n";
+        assert!(Failure::from(fixed).told().ends_with(help));
     }
 }

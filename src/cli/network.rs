@@ -33,7 +33,7 @@ pub struct NetworkArgs {
     /// Trust the authorities in this PEM file too
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
-    /// How long one file may take, with all tries and waits [default: 120]
+    /// How long one file or image may take, with all tries and waits [default: 120]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub timeout: Option<u32>,
     /// Read mirrors and authorities from this file [default: ~/.config/overlay/config.yaml]

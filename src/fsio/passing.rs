@@ -20,10 +20,15 @@ const LEFT_BEHIND: i64 = 3600;
 
 pub(super) fn passing() -> tempfile::Builder<'static, 'static> {
     static PREFIX: OnceLock<String> = OnceLock::new();
-    let prefix = PREFIX.get_or_init(|| format!("{}{}-{}-", PASSING.0, std::process::id(), processes()));
+    let prefix = PREFIX.get_or_init(|| format!("{}{}", PASSING.0, writer_mark()));
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).suffix(PASSING.1);
     builder
+}
+
+/// What a passing name says of its writer: its number, and of which processes that is the number.
+pub(super) fn writer_mark() -> String {
+    format!("{}-{}-", std::process::id(), processes())
 }
 
 /// Which processes numbers of processes are of: this machine's since it was started, in this name space. A folder may be
@@ -41,15 +46,51 @@ fn processes() -> &'static str {
     })
 }
 
-/// Whether a passing name says which process writes under it, and that process is gone. One whose number another process
-/// has by now is not known to be.
-fn has_lost_its_writer(name: &str) -> bool {
-    let mut parts = name.strip_prefix(PASSING.0).unwrap_or_default().splitn(3, '-');
-    let (Some(writer), Some(of)) = (parts.next().and_then(|number| number.parse().ok()), parts.next()) else {
-        return false;
+/// Who writes under a passing name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writer {
+    /// A process that is gone.
+    Gone,
+    /// A process of that number is there. It may be another one by now.
+    There,
+    /// The name does not say, or it is a number of other processes.
+    Unknown,
+}
+
+/// Who writes under a name, by what follows its beginning.
+fn writer(rest: &str) -> Writer {
+    let mut parts = rest.splitn(3, '-');
+    let (Some(number), Some(of)) = (parts.next().and_then(|number| number.parse().ok()), parts.next()) else {
+        return Writer::Unknown;
     };
-    let Some(writer) = Pid::from_raw(writer).filter(|_| !of.is_empty() && of == processes()) else { return false };
-    test_kill_process(writer) == Err(rustix::io::Errno::SRCH)
+    let Some(number) = Pid::from_raw(number).filter(|_| !of.is_empty() && of == processes()) else {
+        return Writer::Unknown;
+    };
+    if test_kill_process(number) == Err(rustix::io::Errno::SRCH) { Writer::Gone } else { Writer::There }
+}
+
+fn has_lost_its_writer(name: &str) -> bool {
+    name.strip_prefix(PASSING.0).is_some_and(|rest| writer(rest) == Writer::Gone)
+}
+
+/// Removes the folders of killed processes whose names begin so, where that is certain: those whose writers are gone,
+/// and, where a name does not say who that is, those that are this person's and that nobody has touched for long, by the
+/// clock of the file system on which `now` was just made.
+pub(super) fn sweep_folders(parent: &Path, prefix: &str, now: &Metadata) {
+    for name in names(parent) {
+        let Some(rest) = name.strip_prefix(prefix) else { continue };
+        let path = parent.join(&name);
+        let Ok(meta) = fs::symlink_metadata(&path) else { continue };
+        let is_left = match writer(rest) {
+            Writer::Gone => true,
+            Writer::There => false,
+            Writer::Unknown => now.ctime().saturating_sub(meta.ctime()) > LEFT_BEHIND,
+        };
+        if is_left && meta.is_dir() && meta.uid() == now.uid() {
+            // Where it cannot be removed it does no harm.
+            let _ = fs::remove_dir_all(&path);
+        }
+    }
 }
 
 pub(super) fn is_passing_name(name: &str) -> bool {

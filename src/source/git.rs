@@ -26,10 +26,11 @@ use super::http::{Credentials as _, Http, Url};
 use super::refs::{RefError, Server, is_id};
 use crate::diag::nearest;
 use crate::diag::visible::shortened;
-use crate::fsio;
+use crate::fsio::{self, ScratchFolder};
 
-/// How much git may write to the disk: the pack of one commit's folders and one file, in bytes.
-const MAX_DISK: u64 = 512 * 1024 * 1024;
+/// How much git may write to the disk where the settings say nothing else: the pack of one commit's folders and one
+/// file, in bytes.
+pub const MAX_DISK: u64 = 512 * 1024 * 1024;
 
 /// How much of git's messages is read, in bytes.
 const MAX_MESSAGES: u64 = 64 * 1024;
@@ -129,7 +130,17 @@ pub enum GitError {
         /// The limit in seconds.
         limit: u64,
     },
-    /// It is too much.
+    /// It needs too much of the disk.
+    #[error("{address}: git {command} wrote more than {limit} bytes to the disk, and was ended")]
+    TooMuch {
+        /// The repository.
+        address: String,
+        /// What git was to do.
+        command: &'static str,
+        /// The limit.
+        limit: u64,
+    },
+    /// The file is too large.
     #[error("{address}: git {command} gave more than {limit} bytes, and was ended")]
     TooLarge {
         /// The repository.
@@ -151,7 +162,7 @@ pub fn file(http: &Http, environment: &Environment, wanted: Wanted<'_>) -> Resul
     let deadline = Instant::now() + http.settings().timeout;
     let server = Server::greet(http, environment, wanted.url)?;
     let disk = |reason: String| GitError::Disk { reason };
-    let folder = tempfile::Builder::new().prefix("overlay-git-").tempdir().map_err(|e| disk(e.to_string()))?;
+    let folder = ScratchFolder::new("git").map_err(|e| disk(e.to_string()))?;
     let ca = folder.path().join("ca.pem");
     if let Some(pem) = &http.settings().ca {
         fsio::commit(&[fsio::Write { path: ca.clone(), bytes: pem }], &[]).map_err(|e| disk(e.to_string()))?;
@@ -333,6 +344,8 @@ impl Git<'_> {
         let mut looks: u32 = 0;
         loop {
             match child.try_wait() {
+                // A quick one was not looked at before.
+                Ok(Some(_)) if self.is_too_much() => return Err(self.too_much(command)),
                 Ok(Some(status)) => return Ok(status),
                 Ok(None) => {}
                 Err(e) => return Err(self.failed(command, e.to_string())),
@@ -342,11 +355,19 @@ impl Git<'_> {
                 return Err(GitError::TooLong { address: address(), command, limit });
             }
             looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(LOOKS_PER_SUM) && fsio::size_below(self.folder) > MAX_DISK {
-                return Err(GitError::TooLarge { address: address(), command, limit: MAX_DISK });
+            if looks.is_multiple_of(LOOKS_PER_SUM) && self.is_too_much() {
+                return Err(self.too_much(command));
             }
             std::thread::sleep(POLL);
         }
+    }
+
+    fn is_too_much(&self) -> bool {
+        fsio::size_below(self.folder) > self.http.settings().git_disk
+    }
+
+    fn too_much(&self, command: &'static str) -> GitError {
+        GitError::TooMuch { address: self.address.clone(), command, limit: self.http.settings().git_disk }
     }
 
     #[allow(clippy::disallowed_methods, reason = "the program is git, not one that a repository names")]

@@ -52,6 +52,8 @@ pub struct Settings {
     pub timeout: Duration,
     /// How many bytes a body may have, where the request says nothing else.
     pub max_bytes: u64,
+    /// How many bytes git may write to the disk, where a file comes by git.
+    pub git_disk: u64,
     /// The wait before the second try; it doubles from try to try.
     pub back_off: Duration,
     /// The longest wait between two tries. A server that asks for more is not asked again.
@@ -68,6 +70,7 @@ impl Default for Settings {
             idle: Duration::from_secs(30),
             timeout: Duration::from_mins(2),
             max_bytes: crate::fsio::MAX_FILE,
+            git_disk: super::git::MAX_DISK,
             back_off: Duration::from_millis(250),
             max_wait: Duration::from_secs(30),
             mirrors: Vec::new(),
@@ -321,13 +324,21 @@ impl Refusal {
         Some(until.duration_since(now).unwrap_or_default())
     }
 
+    /// Whether it says that something is wrong. A part of a file, none, or a choice is no answer to what is asked here, but
+    /// nobody is to blame who asks.
+    pub fn is_an_error(&self) -> bool {
+        self.status.is_client_error() || self.status.is_server_error()
+    }
+
     fn is_passing(&self) -> bool {
         matches!(self.status.as_u16(), 429 | 500 | 502 | 503 | 504)
     }
 
     fn message(&self) -> String {
         let mut out = format!("{}: the server answered {}", shown(&self.url), self.status);
-        if let Some(origin) = &self.credential {
+        if !self.is_an_error() {
+            out.push_str(", which nothing asked for");
+        } else if let Some(origin) = &self.credential {
             out.push_str(&format!(" to the credential from {origin}"));
         } else if self.status == StatusCode::UNAUTHORIZED {
             out.push_str(&format!("; there is no credential for {}", self.url.host_str().unwrap_or_default()));

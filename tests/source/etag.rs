@@ -280,7 +280,9 @@ fn a_server_that_says_unasked_that_nothing_changed_is_not_believed() {
     let address = server.at("/m.yaml");
     let project = one_base(&base(&format!("{{url: '{address}'}}")));
     project.write("m.yaml", MANIFEST);
-    let told = format!("error[upstream-unreachable]: {address}: the server answered 304 Not Modified\n");
+    let told = format!(
+        "error[upstream-unreachable]: {address}: the server answered 304 Not Modified, which nothing asked for\n"
+    );
     let ran = run(&project, &["vendor", "b"]);
     assert!(ran.exit == Some(2) && ran.stderr.starts_with(&told), "{}", ran.stderr);
     assert_eq!(run(&project, &["vendor", "b", "--from", "m.yaml"]).exit, Some(0));

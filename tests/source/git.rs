@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use overlay::source::credentials::{Environment, Netrc};
-use overlay::source::git::{Wanted, file};
+use overlay::source::git::{MAX_DISK, Wanted, file};
 use overlay::source::http::{Anonymous, Http, Mirror, Settings};
 use overlay::source::refs::resolve;
 use tempfile::TempDir;
@@ -389,6 +389,49 @@ fn a_file_over_the_limit_is_refused() {
     // What git says of the commit is over the limit already.
     let error = fetched(settings, "", &url, &repository.first, "deploy/other.yaml").unwrap_err();
     assert_eq!(error, format!("{url}: git cat-file gave more than 4 bytes, and was ended"));
+}
+
+#[test]
+fn git_writes_no_more_to_the_disk_than_the_limit() {
+    if !present(&["git"]) {
+        return;
+    }
+    let repository = Repository::new();
+    let server = Server::start(repository.backend());
+    let url = server.at("/project.git");
+    let with =
+        |git_disk: u64| fetched(Settings { git_disk, ..patient() }, "", &url, &repository.first, "deploy/other.yaml");
+    assert_eq!(Settings::default().git_disk, MAX_DISK);
+    assert_eq!(with(64 * 1024), Ok(b"kind: B\n".to_vec()));
+    assert_eq!(with(300), Err(format!("{url}: git fetch wrote more than 300 bytes to the disk, and was ended")));
+}
+
+#[test]
+fn git_is_ended_while_it_writes_more_to_the_disk_than_the_limit() {
+    if !present(&["git"]) {
+        return;
+    }
+    let repository = Repository::new();
+    let inner = repository.backend();
+    let server = Server::start(move |asked, out| {
+        if asked.method == "GET" {
+            return inner(asked, out);
+        }
+        let mut whole = Vec::new();
+        inner(asked, &mut whole)?;
+        let is_pack = whole.windows(4).any(|at| at == b"PACK");
+        let held_back = if is_pack { 8 } else { 0 };
+        out.write_all(&whole[..whole.len() - held_back])?;
+        out.flush()?;
+        std::thread::sleep(Duration::from_secs(if is_pack { 8 } else { 0 }));
+        Ok(())
+    });
+    let url = server.at("/project.git");
+    let settings = Settings { git_disk: 300, ..patient() };
+    let before = Instant::now();
+    let error = fetched(settings, "", &url, &repository.first, "deploy/other.yaml").unwrap_err();
+    assert_eq!(error, format!("{url}: git fetch wrote more than 300 bytes to the disk, and was ended"));
+    assert!(before.elapsed() < Duration::from_secs(7), "{:?}", before.elapsed());
 }
 
 #[test]

@@ -520,13 +520,13 @@ fn no_more_is_asked_for_than_to_pull_this_repository() {
     let header = format!("Docker-Content-Digest: {own}\r\n");
     let service = Server::start(|_, out| reply(out, "200 OK", "", br#"{"token": "t"}"#));
     let realm = service.at("/token");
-    let registry = Server::start(move |asked, out| match asked.header("authorization") {
-        Some("Bearer t") => reply(out, "200 OK", &header, b""),
-        _ => {
-            let scope = "repository:team/a:pull,push,delete repository:team/other:pull registry:catalog:*";
-            let header = format!("WWW-Authenticate: Bearer realm=\"{realm}\",service=\"s\",scope=\"{scope}\"\r\n");
-            reply(out, "401 Unauthorized", &header, b"")
+    let registry = Server::start(move |asked, out| {
+        if asked.header("authorization") == Some("Bearer t") {
+            return reply(out, "200 OK", &header, b"");
         }
+        let scope = "repository:team/a:pull,push,delete repository:team/other:pull registry:catalog:*";
+        let header = format!("WWW-Authenticate: Bearer realm=\"{realm}\",service=\"s\",scope=\"{scope}\"\r\n");
+        reply(out, "401 Unauthorized", &header, b"")
     });
     let found = Answer::Found(Digest::parse(&own).unwrap());
     assert_eq!(ask(&Environment::default(), &format!("{}/team/a:b", registry.host())), found);
