@@ -348,7 +348,7 @@ const FAULTS: [(&str, Answer, i32, &str, &str); 17] = [
             Ok(())
         },
         2,
-        "error[upstream-unreachable]: ADDRESS: the answer broke off after 58 of 1000 bytes: nothing came for 2 s",
+        "error[upstream-unreachable]: ADDRESS: the answer broke off after 58 of 1000 bytes: not complete in 2 s",
         "Try again later.",
     ),
     (
