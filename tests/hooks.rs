@@ -89,20 +89,24 @@ fn names_of_overlays_are_words_and_nothing_more() {
 
 #[test]
 fn the_action_installs_overlay_where_there_is_none() {
-    let project = Project::new([("bin/cargo", "#!/bin/sh\necho \"$@\" >called\n"), ("path", "")]);
+    let cargo = "#!/bin/sh\necho \"$@\" >called\n";
+    let project = Project::new([("bin/cargo", cargo), ("path", ""), ("the action/Cargo.toml", "")]);
     let mut permissions = fs::metadata(project.path("bin/cargo")).unwrap().permissions();
     std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
     fs::set_permissions(project.path("bin/cargo"), permissions).unwrap();
-    let variables =
-        [("SOURCE", "the action"), ("RUNNER_TEMP", "temp"), ("GITHUB_PATH", "path"), ("PATH", "bin:/usr/bin:/bin")];
+    let at = |path: &str| project.path(path).to_str().unwrap().to_owned();
+    let path = format!("{}:/usr/bin:/bin", at("bin"));
+    let (source, temp, path_file) = (at("the action"), at("temp"), at("path"));
+    let variables = [("SOURCE", &source), ("RUNNER_TEMP", &temp), ("GITHUB_PATH", &path_file), ("PATH", &path)];
     let mut bash = Command::new("bash");
     project.write("step.sh", steps()[0]["run"].as_str().unwrap());
     bash.args(["--noprofile", "--norc", "-eo", "pipefail", "step.sh"]).current_dir(project.path("")).env_clear();
     let ran = Ran::of(bash.envs(variables).output().unwrap());
     assert_eq!((ran.exit, ran.stderr.as_str()), (Some(0), ""));
     let read = |file: &str| fs::read_to_string(project.path(file)).unwrap();
-    assert_eq!(read("called"), "install --locked --quiet --path the action --root temp/overlay\n");
-    assert_eq!(read("path"), "temp/overlay/bin\n");
+    // The toolchain and the settings of the folder are overlay's own, and not those of who calls.
+    assert_eq!(read("the action/called"), format!("install --locked --quiet --path . --root {temp}/overlay\n"));
+    assert_eq!(read("path"), format!("{temp}/overlay/bin\n"));
     let there = with_program(Project::new([]));
     let ran = run(&steps()[0], &there, "bin", &[("GITHUB_PATH", "path")]);
     assert_eq!((ran.exit, there.path("path").exists()), (Some(0), false));

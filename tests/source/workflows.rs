@@ -24,8 +24,10 @@ const NEWER: &str = "overlay: upstream has moved";
 const FAKE: &str = "#!/bin/sh\necho \"$1 reports\"\necho \"$1 complains\" >&2\n. \"$CODES\"\n\
                     case \"$1\" in verify) exit \"$verify\" ;; update) exit \"$update\" ;; *) exit 64 ;; esac\n";
 
-/// Installs that, if it is asked as the workflows ask, and keeps count.
+/// Installs that, if it is asked as the workflows ask, and keeps count. What it builds sees no token, and no settings of the
+/// repository.
 const CARGO: &str = r#"#!/bin/sh
+[ -z "$GITHUB_TOKEN$GH_TOKEN$TOKEN" ] && [ "$(pwd -P)" = "$(cd "$RUNNER_TEMP" && pwd -P)" ] || exit 65
 [ "$*" = "install --quiet --locked --git https://example.org/overlay --rev COMMIT --root $RUNNER_TEMP/overlay overlay" ] || exit 64
 mkdir -p "$RUNNER_TEMP/overlay/bin"
 cp "$FAKE" "$RUNNER_TEMP/overlay/bin/overlay"
@@ -35,6 +37,7 @@ echo installed >> "$RUNNER_TEMP/log"
 /// As much of GitHub's program as the workflow uses, on issues in the file `STORE`.
 const GH: &str = r#"#!/bin/bash
 set -euo pipefail
+[ "$GITHUB_TOKEN" = t0ken ] || exit 4
 command="$1 $2"; shift 2
 number=; title=; body=; filter=
 while [ $# -gt 0 ]; do
