@@ -277,7 +277,12 @@ fn an_update_that_would_leave_an_overlay_that_does_not_build_is_not_written() {
     let before = contents(project.path());
     let (exit, stdout, told) = run(&["update", "--all", "--write"]);
     assert_eq!(exit, Some(1), "{stdout}{told}");
-    assert!(stdout.ends_with("\nok: 2 bases, 0 patches, 0 as before\n"), "{stdout}");
+    assert!(stdout.ends_with("\nnot ok: 2 bases, 0 patches, 0 as before\n"), "{stdout}");
+    let (exit, stdout, _) = run(&["update", "--all", "--format", "json"]);
+    assert_eq!(exit, Some(1), "{stdout}");
+    assert!(stdout.contains("\"ok\": false") && stdout.contains("the result has Service/s twice"), "{stdout}");
+    let (exit, stdout, _) = run(&["update", "--all", "--write", "--format", "github"]);
+    assert!(exit == Some(1) && stdout.contains("title=duplicate-document::the result has"), "{stdout}");
     assert!(told.starts_with("error[duplicate-document]: the result has Service/s twice\n"), "{told}");
     assert!(told.ends_with("nothing was written\n"), "{told}");
     assert_eq!(contents(project.path()), before);

@@ -114,6 +114,9 @@ pub fn run(args: &UpdateArgs, context: &mut Context) -> Result<End, Failure> {
     let followed = follow(args, opened, context, &mut findings)?;
     let looked: Vec<(Followed, BaseUpdate)> =
         followed.into_iter().filter_map(|f| look(&f, &mut findings).map(|update| (f, update))).collect();
+    if !args.accept_conflicts && !findings.has_errors() {
+        together(&looked, &mut findings);
+    }
     let bases = looked.iter().map(|(_, update)| update.clone()).collect();
     let mut end = End::of(&findings, false);
     let report = UpdateReport::new(bases, findings.into_vec());
@@ -130,9 +133,6 @@ pub fn run(args: &UpdateArgs, context: &mut Context) -> Result<End, Failure> {
     if args.format == UpdateFormat::Text {
         context.terminal.findings(&report.findings);
     }
-    if args.write && report.ok && end == End::Clean && !args.accept_conflicts {
-        end = together(&looked, context);
-    }
     if args.write && end == End::Clean && (report.ok || args.accept_conflicts) {
         end = write(looked.into_iter().map(|(followed, _)| followed).collect(), context)?;
     } else {
@@ -148,24 +148,22 @@ fn look(followed: &Followed, findings: &mut Findings) -> Option<BaseUpdate> {
     Some(BaseUpdate { revision: revision.clone(), ..update })
 }
 
-/// Whether overlays on several of the bases can be built with all of them at their new upstreams. What stops them is told.
-fn together(looked: &[(Followed, BaseUpdate)], context: &mut Context) -> End {
-    let mut findings = Findings::new();
-    let mut rest: Vec<&Followed> = looked.iter().map(|(followed, _)| followed).collect();
+/// Builds overlays on several of the bases with all of them at their new upstreams, where none is in the way alone. What
+/// stops them is told.
+fn together(looked: &[(Followed, BaseUpdate)], findings: &mut Findings) {
+    if looked.iter().any(|(_, update)| update.conflicts() > 0) {
+        return;
+    }
+    let mut rest: Vec<&Followed> = looked.iter().filter(|(_, update)| update.changed).map(|(f, _)| f).collect();
     while let Some(root) = rest.first().map(|followed| &followed.root) {
         let (of_root, others): (Vec<&Followed>, Vec<_>) = rest.iter().partition(|followed| followed.root == *root);
         let of_root = of_root.into_iter();
         let newer: Vec<Newer<'_>> = of_root.map(|f| Newer { base: &f.base, files: &f.new, old: None }).collect();
         if newer.len() > 1 {
-            update::together(root, &newer, &mut findings);
+            update::together(root, &newer, findings);
         }
         rest = others;
     }
-    let end = End::of(&findings, false);
-    if end != End::Clean {
-        context.terminal.findings(&findings.into_vec());
-    }
-    end
 }
 
 /// What is said of a run that wrote nothing.
