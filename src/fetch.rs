@@ -341,6 +341,9 @@ fn http_help(error: &HttpError, network: &Network) -> &'static str {
         (HttpError::Transport { fault: Fault::Certificate, .. }, _) => {
             "If you trust the authority that signed it, name its certificate with --ca-file."
         }
+        (HttpError::Transport { fault: Fault::Tls, .. }, _) => {
+            "Check host and port of the address: what answers there speaks no TLS, or another one."
+        }
         (HttpError::Transport { fault: Fault::Unreached, .. }, _) => {
             "Check the network and the name of the host. `overlay vendor` and `overlay update` also take upstream's bytes \
              from a file, with `--from FILE`, or from another address, with `--mirror FROM=TO`."

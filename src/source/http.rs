@@ -149,9 +149,17 @@ impl Mirror {
     }
 
     fn apply(&self, address: &str) -> Option<String> {
-        let rest = address.strip_prefix(&self.from)?;
-        (rest.is_empty() || rest.starts_with(['/', '?'])).then(|| format!("{}{rest}", self.to))
+        // A mirror below what it mirrors is not mirrored again, when it redirects to itself say.
+        if below(&self.to, &self.from).is_some() && below(address, &self.to).is_some() {
+            return None;
+        }
+        below(address, &self.from).map(|rest| format!("{}{rest}", self.to))
     }
+}
+
+/// What an address has behind another one that it is at or below, by whole path segments.
+fn below<'a>(address: &'a str, other: &str) -> Option<&'a str> {
+    address.strip_prefix(other).filter(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
 }
 
 /// What is sent to prove who asks. Never shown.
@@ -280,6 +288,8 @@ pub enum Fault {
     Certificate,
     /// The server was silent for too long.
     Silence,
+    /// The connection could not be secured: no TLS there, or none that both know.
+    Tls,
     /// Nobody was reached: name resolution, connection.
     Unreached,
     /// A broken answer.
@@ -291,6 +301,7 @@ impl fmt::Display for Fault {
         f.write_str(match self {
             Fault::Certificate => "the server's certificate is not trusted",
             Fault::Silence => "no answer in time",
+            Fault::Tls => "no secure connection",
             Fault::Unreached | Fault::Connection => "no answer",
         })
     }
@@ -695,6 +706,8 @@ impl Call<'_> {
             (Fault::Certificate, tls)
         } else if error.is_timeout() && self.left().is_zero() {
             (Fault::Silence, self.too_slow())
+        } else if let Some(tls) = chain(error).find_map(|cause| cause.downcast_ref::<rustls::Error>()) {
+            (Fault::Tls, tls.to_string())
         } else if error.is_timeout() {
             (Fault::Silence, format!("no connection in {}", seconds(CONNECT.min(self.http.settings.idle))))
         } else {
@@ -1038,6 +1051,16 @@ mod tests {
             Mirror::parse("https://example.org=https://mirror.example").unwrap().apply("https://example.org.evil/"),
             None
         );
+    }
+
+    #[test]
+    fn a_mirror_below_what_it_mirrors_is_mirrored_once() {
+        let mirror = Mirror::parse("https://example.org=https://example.org/mirror").unwrap();
+        assert_eq!(mirror.apply("https://example.org/a").as_deref(), Some("https://example.org/mirror/a"));
+        assert_eq!(mirror.apply("https://example.org/mirror/a"), None);
+        assert_eq!(mirror.apply("https://example.org/mirrors").as_deref(), Some("https://example.org/mirror/mirrors"));
+        let above = Mirror::parse("https://example.org/a=https://example.org").unwrap();
+        assert_eq!(above.apply("https://example.org/a/b").as_deref(), Some("https://example.org/b"));
     }
 
     #[test]

@@ -449,6 +449,21 @@ fn nobody_at_the_address_is_told_after_some_tries() {
 }
 
 #[test]
+fn a_server_without_tls_is_told_from_one_that_is_not_there() {
+    // What a server of http says to bytes that are none of its language.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/a", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _hello = io::Read::read(&mut stream, &mut [0; 4096]);
+            let _sent = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+        }
+    });
+    let error = failure(&url);
+    assert!(error.starts_with(&format!("{url}: no secure connection: received corrupt message")), "{error}");
+}
+
+#[test]
 fn tls_is_verified_against_the_platform_and_the_given_authority() {
     if !peers::present(&["openssl"]) {
         return;

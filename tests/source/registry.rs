@@ -198,6 +198,21 @@ fn a_digest_is_computed_where_the_registry_names_none() {
 }
 
 #[test]
+fn a_registry_may_name_a_digest_of_its_own_algorithm() {
+    const BODY: &[u8] = br#"{"schemaVersion": 2}"#;
+    let header = format!("Docker-Content-Digest: {}\r\n", digest(BODY));
+    let server = Server::start(move |asked, out| match asked.method.as_str() {
+        "HEAD" => reply(out, "200 OK", &header, b""),
+        _ => reply(out, "200 OK", &header, BODY),
+    });
+    let long = |bytes: &[u8]| Digest::parse(&format!("sha512:{}", hex(&sha2::Sha512::digest(bytes)))).unwrap();
+    let asked = |digest: &Digest| ask(&Environment::default(), &format!("{}/a@{digest}", server.host()));
+    assert_eq!(asked(&long(BODY)), Answer::Found(long(BODY)));
+    let other = long(b"other");
+    assert_eq!(reason(asked(&other)), format!("the registry answered with {} when asked for {other}", long(BODY)));
+}
+
+#[test]
 fn a_registry_that_lies_is_told() {
     let named = digest(b"named");
     let header = format!("Docker-Content-Digest: {named}\r\n");

@@ -156,7 +156,7 @@ impl<'a> Registries<'a> {
             Err(Failure::Http(error)) if error.refusal().is_some_and(|r| is_for_get(r.status)) => return Ok(None),
             Err(failure) => return Err(failure),
         };
-        let Some(digest) = named_digest(&answer) else { return Ok(None) };
+        let Some(digest) = named_digest(&answer).filter(|digest| is_comparable(which, digest)) else { return Ok(None) };
         expect(which, &digest)?;
         Ok(Some(digest))
     }
@@ -177,17 +177,18 @@ impl<'a> Registries<'a> {
             let reason = "the answer is a manifest of another schema than 2, whose digest is not that of its bytes";
             return Err(Failure::other(format!("{address}: {reason}")));
         }
+        if let Some(named) = &named {
+            let computed = digest_like(named, &body);
+            if named.as_str() != computed {
+                let reason = format!("the registry says that the manifest is {named}, and what it sends is {computed}");
+                return Err(Failure::other(format!("{address}: {reason}")));
+            }
+        }
         let wanted = match which {
             Which::Digest(digest) => Some(digest),
             Which::Tag(_) => named.as_ref(),
         };
-        let is_long = wanted.is_some_and(|digest| digest.as_str().starts_with("sha512:"));
-        let computed =
-            if is_long { hex("sha512", &Sha512::digest(&body)) } else { hex("sha256", &Sha256::digest(&body)) };
-        if let Some(named) = named.filter(|named| named.as_str() != computed) {
-            let reason = format!("the registry says that the manifest is {named}, and what it sends is {computed}");
-            return Err(Failure::other(format!("{address}: {reason}")));
-        }
+        let computed = wanted.map_or_else(|| hex("sha256", &Sha256::digest(&body)), |like| digest_like(like, &body));
         let digest = Digest::parse(&computed).map_err(|e| Failure::other(e.to_string()))?;
         expect(which, &digest)?;
         let media_type = text(&content, "mediaType").unwrap_or(served_as);
@@ -377,6 +378,24 @@ fn is_for_get(status: StatusCode) -> bool {
 fn named_digest(answer: &Fetched) -> Option<Digest> {
     let text = answer.headers.get("docker-content-digest")?.to_str().ok()?;
     Digest::parse(text).ok()
+}
+
+/// The digest of bytes, by the algorithm of another one.
+fn digest_like(other: &Digest, bytes: &[u8]) -> String {
+    if is_long(other) { hex("sha512", &Sha512::digest(bytes)) } else { hex("sha256", &Sha256::digest(bytes)) }
+}
+
+fn is_long(digest: &Digest) -> bool {
+    digest.as_str().starts_with("sha512:")
+}
+
+/// Whether a digest that the registry names can be held against the one that it was asked for. It may name its own, by
+/// another algorithm.
+fn is_comparable(which: Which<'_>, named: &Digest) -> bool {
+    match which {
+        Which::Digest(wanted) => is_long(wanted) == is_long(named),
+        Which::Tag(_) => true,
+    }
 }
 
 /// A registry that is asked for a digest has to answer with that one.
