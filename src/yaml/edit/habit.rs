@@ -1,8 +1,10 @@
 //! How a document lays out its block collections, for new ones to look like them.
 
+use std::collections::HashSet;
+
 use super::source::Source;
 use crate::yaml::spell::Layout;
-use crate::yaml::tree::{Kind, NodeId};
+use crate::yaml::tree::{Entry, Kind, NodeId};
 
 /// The step that a block scalar's indicator can name, which bounds the layout too.
 const STEPS: std::ops::RangeInclusive<usize> = 1..=9;
@@ -10,39 +12,76 @@ const STEPS: std::ops::RangeInclusive<usize> = 1..=9;
 /// The layout of a document: that of its first mapping below a key, and of its first sequence below one. Where there is
 /// none, two columns, and dashes indented.
 pub(super) fn layout(source: &Source<'_>) -> Layout {
-    layout_without(source, &[])
+    Habit::of(source).layout()
 }
 
-/// The layout of a document, were some of its nodes not there.
-pub(super) fn layout_without(source: &Source<'_>, gone: &[NodeId]) -> Layout {
-    let (mut step, mut indent_lists) = (None, None);
-    let mut pending: Vec<NodeId> = source.tree.root().into_iter().collect();
-    while let Some(id) = pending.pop().filter(|_| step.is_none() || indent_lists.is_none()) {
-        if gone.contains(&id) {
-            continue;
-        }
-        match &source.node(id).kind {
-            Kind::Sequence { flow: false, items } => pending.extend(items.iter().rev().map(|item| item.node)),
-            Kind::Mapping { flow: false, entries } => {
-                for entry in entries {
-                    let value = source.node(entry.value);
-                    if !value.is_block_collection() || gone.contains(&entry.value) {
-                        continue;
-                    }
-                    let key = source.lines().column(source.entry(entry).start);
-                    let offset = source.lines().column(value.span.start).saturating_sub(key);
-                    match value.kind {
-                        Kind::Mapping { .. } if STEPS.contains(&offset) => step = step.or(Some(offset)),
-                        Kind::Sequence { .. } => indent_lists = indent_lists.or(Some(offset > 0)),
-                        _ => {}
-                    }
-                }
-                pending.extend(entries.iter().rev().map(|entry| entry.value));
+/// The collections that a document's layout is that of.
+pub(super) struct Habit {
+    step: Option<(NodeId, usize)>,
+    indent_lists: Option<(NodeId, bool)>,
+    /// Nodes that count as not there.
+    gone: HashSet<NodeId>,
+}
+
+impl Habit {
+    pub(super) fn of(source: &Source<'_>) -> Habit {
+        Habit::without(source, HashSet::new())
+    }
+
+    fn without(source: &Source<'_>, gone: HashSet<NodeId>) -> Habit {
+        let mut habit = Habit { step: None, indent_lists: None, gone };
+        let mut pending: Vec<NodeId> = source.tree.root().into_iter().collect();
+        while let Some(id) = pending.pop().filter(|_| habit.step.is_none() || habit.indent_lists.is_none()) {
+            if habit.gone.contains(&id) {
+                continue;
             }
+            match &source.node(id).kind {
+                Kind::Sequence { flow: false, items } => pending.extend(items.iter().rev().map(|item| item.node)),
+                Kind::Mapping { flow: false, entries } => {
+                    entries.iter().for_each(|entry| habit.look_at(source, entry));
+                    pending.extend(entries.iter().rev().map(|entry| entry.value));
+                }
+                _ => {}
+            }
+        }
+        habit
+    }
+
+    fn look_at(&mut self, source: &Source<'_>, entry: &Entry) {
+        let value = source.node(entry.value);
+        if !value.is_block_collection() || self.gone.contains(&entry.value) {
+            return;
+        }
+        let key = source.lines().column(source.entry(entry).start);
+        let offset = source.lines().column(value.span.start).saturating_sub(key);
+        match value.kind {
+            Kind::Mapping { .. } if STEPS.contains(&offset) => self.step = self.step.or(Some((entry.value, offset))),
+            Kind::Sequence { .. } => self.indent_lists = self.indent_lists.or(Some((entry.value, offset > 0))),
             _ => {}
         }
     }
-    Layout { step: step.unwrap_or(2), indent_lists: indent_lists.unwrap_or(true) }
+
+    pub(super) fn layout(&self) -> Layout {
+        Layout {
+            step: self.step.map_or(2, |(_, step)| step),
+            indent_lists: self.indent_lists.is_none_or(|(_, indents)| indents),
+        }
+    }
+
+    /// Whether the layout is the same without one more node, which counts as not there from now on.
+    pub(super) fn stays_without(&mut self, source: &Source<'_>, node: NodeId) -> bool {
+        let span = &source.node(node).span;
+        let lies_in_it = |other: NodeId| span.contains(&source.node(other).span.start);
+        let (step, lists) = (self.step.map(|(node, _)| node), self.indent_lists.map(|(node, _)| node));
+        self.gone.insert(node);
+        if !step.into_iter().chain(lists).any(lies_in_it) {
+            return true;
+        }
+        let without = Habit::without(source, std::mem::take(&mut self.gone));
+        let stays = without.layout() == self.layout();
+        *self = without;
+        stays
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::yaml::tree::{Bytes, Entry, Item, Kind, NodeId, Style};
 /// An empty collection (`{}`, `[]`) is in flow style, and grows in it as long as what it gets is one line. Where what it
 /// gets has lines of its own and the place allows it, it turns into a block collection.
 pub(super) fn is_flow(source: &Source<'_>, home: Home) -> bool {
-    source.node(home.node).is_flow() && (home.place.is_flow() || !source.children(home.node).is_empty())
+    source.node(home.node).is_flow() && (home.place.is_flow() || source.count(home.node) > 0)
 }
 
 /// Adds an entry behind the last one of a mapping. `None` where what is written does not fit there.

@@ -33,6 +33,7 @@ mod error;
 mod habit;
 mod insert;
 mod lines;
+mod moved;
 mod outcome;
 mod place;
 mod remove;

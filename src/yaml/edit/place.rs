@@ -87,7 +87,7 @@ pub(super) fn walk<'p>(source: &Source<'_>, path: &'p [String]) -> Result<Way<'p
                 (home, position, node, place) = (Some(here), at, child, child_place);
             }
             Step::Merged(_) | Step::Nothing if last => {
-                let index = source.children(node).len();
+                let index = source.count(node);
                 return Ok(Way::Clear(Spot { around, home: Some(here), index, there: None }));
             }
             Step::Merged(child) => return Ok(Way::Merge { mapping: here, key: token, source: child }),

@@ -25,13 +25,12 @@ pub(super) const MARGINS: [Margin; 4] = [Margin::Own, Margin::KeepBreak, Margin:
 
 /// Takes out the entry or item at that index.
 pub(super) fn child(source: &Source<'_>, home: Home, index: usize, margin: Margin) -> Option<Vec<TextEdit>> {
-    let children = source.children(home.node);
-    let child = children.get(index)?;
+    let child = &source.child(home.node, index)?;
     let is_sequence = matches!(source.node(home.node).kind, Kind::Sequence { .. });
     if source.node(home.node).is_flow() {
-        return flow_child(source, home, &children, index);
+        return flow_child(source, home, &source.children(home.node), index);
     }
-    if children.len() == 1 {
+    if source.count(home.node) == 1 {
         return Some(only_child(source, home, child, if is_sequence { "[]" } else { "{}" }, margin));
     }
     if source.lines().begins(child.start) {

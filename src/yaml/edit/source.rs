@@ -109,6 +109,24 @@ impl<'t> Source<'t> {
         }
     }
 
+    /// How many entries or items a collection has.
+    pub(super) fn count(&self, collection: NodeId) -> usize {
+        match &self.node(collection).kind {
+            Kind::Mapping { entries, .. } => entries.len(),
+            Kind::Sequence { items, .. } => items.len(),
+            _ => 0,
+        }
+    }
+
+    /// Where one of them stands.
+    pub(super) fn child(&self, collection: NodeId, index: usize) -> Option<Bytes> {
+        match &self.node(collection).kind {
+            Kind::Mapping { entries, .. } => entries.get(index).map(|entry| self.entry(entry)),
+            Kind::Sequence { items, .. } => items.get(index).map(|item| self.item(item)),
+            _ => None,
+        }
+    }
+
     /// The comment on the rest of the line from `at` on, with the blanks before it.
     pub(super) fn comment_behind(&self, at: usize) -> Option<Bytes> {
         let end = self.lines().end(at);
