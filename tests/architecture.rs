@@ -171,3 +171,23 @@ fn every_way_to_name_a_module_is_seen() {
     assert!(!is_refused("build/mod.rs", "use crate::patch::apply::apply;"));
     assert!(is_refused("yaml/load.rs", "use crate::resource::Identity;"));
 }
+
+#[test]
+fn every_test_over_the_corpus_is_in_a_file_that_runs_with_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let makefile = std::fs::read_to_string(root.join("Makefile")).unwrap();
+    assert!(makefile.contains("cargo test --locked --test 'corpus_*' --test kubectl\n"));
+    let tests = std::fs::read_dir(root.join("tests")).unwrap().map(|entry| entry.unwrap().path());
+    let asks = |path: &PathBuf| {
+        let text = if path.is_file() { std::fs::read_to_string(path).unwrap() } else { String::new() };
+        ["support::manifests()", "support::corpus()"].iter().any(|way| text.contains(way))
+            || text.contains(concat!("OVERLAY", "_SHARED"))
+    };
+    let asking: Vec<String> =
+        tests.filter(asks).map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    assert!(asking.len() >= 10, "{asking:?}");
+    let mut elsewhere = asking.iter().filter(|name| !name.starts_with("corpus_") && *name != "kubectl");
+    // This file says what it looks for.
+    assert_eq!(elsewhere.next(), Some(&"architecture".to_owned()));
+    assert_eq!(elsewhere.next(), None, "these are never run with the corpus");
+}

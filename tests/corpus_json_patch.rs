@@ -4,8 +4,10 @@
 #![allow(clippy::disallowed_methods, reason = "the test reads the suite and the list itself")]
 #![allow(clippy::unwrap_used, reason = "a suite or a list that cannot be read fails the test")]
 
+mod support;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use overlay::config::Findings;
 use overlay::diag::Source;
@@ -71,11 +73,8 @@ fn differences(folder: &Path) -> (usize, BTreeMap<String, String>) {
 
 #[test]
 fn every_case_of_the_public_suite_is_right_or_listed_with_the_stricter_rule() {
-    let Some(shared) = std::env::var_os("OVERLAY_SHARED") else {
-        eprintln!("skipped: OVERLAY_SHARED does not name the folder with the public suite");
-        return;
-    };
-    let (count, found) = differences(&PathBuf::from(shared).join("corpus/json-patch-tests"));
+    let Some(corpus) = support::corpus() else { return };
+    let (count, found) = differences(&corpus.join("json-patch-tests"));
     assert!(count > 100, "only {count} cases were read");
     assert_eq!(found, listed(), "left: what differs; right: what is listed");
 }
