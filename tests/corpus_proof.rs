@@ -1,6 +1,6 @@
 //! Whatever is built of a real manifest is proven, and nothing else: random edits of every document of the corpus, each as a patch that is
 //! built and verified, and results that were tampered with.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may ask other programs, and fail")]
 
 #[path = "support/dice.rs"]
 mod dice;

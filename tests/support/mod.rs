@@ -17,7 +17,7 @@ pub(crate) fn skip(what: &str, why: &str) {
 /// Past the capture of a test's output, as nobody is shown that of a test that passes.
 fn say_skipped(what: &str, why: &str) {
     let test = std::thread::current().name().map(|name| format!("{name}: ")).unwrap_or_default();
-    writeln!(std::io::stderr(), "skipped: {test}{what}: {why}").unwrap();
+    std::io::stderr().write_all(format!("skipped: {test}{what}: {why}\n").as_bytes()).unwrap();
 }
 
 /// The folder of real manifests and of other projects' test suites, if there is one; a test without it skips itself.
