@@ -38,7 +38,9 @@ impl Habit {
             match &source.node(id).kind {
                 Kind::Sequence { flow: false, items } => pending.extend(items.iter().rev().map(|item| item.node)),
                 Kind::Mapping { flow: false, entries } => {
-                    entries.iter().for_each(|entry| habit.look_at(source, entry));
+                    for entry in entries {
+                        habit.look_at(source, entry);
+                    }
                     pending.extend(entries.iter().rev().map(|entry| entry.value));
                 }
                 _ => {}

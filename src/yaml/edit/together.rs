@@ -153,9 +153,9 @@ impl<'s, 't, 'c> Together<'s, 't, 'c> {
             };
             pointer_on(item, &mut path);
         }
-        let list = pointer(&path);
-        let length = self.source.value.pointer(&list)?.as_array().map(Vec::len);
-        let moved = self.moved.get(&list);
+        let parent = pointer(&path);
+        let length = self.source.value.pointer(&parent)?.as_array().map(Vec::len);
+        let moved = self.moved.get(&parent);
         let comes = matches!(change.action, Action::Add(_)) && length.is_some();
         let at = match moved {
             None => last.clone(),
@@ -172,11 +172,11 @@ impl<'s, 't, 'c> Together<'s, 't, 'c> {
         };
         let item = if moves_others { Some(at_index?) } else { None };
         let is_changed = |place: &String| self.changed.contains(place) || self.around.contains(place);
-        let mut places = item.into_iter().flat_map(beside).map(|item| format!("{list}/{item}"));
+        let mut places = item.into_iter().flat_map(beside).map(|item| format!("{parent}/{item}"));
         let minds = is_changed(&here)
             || places.any(|place| is_changed(&place))
             || pointers.iter().any(|parent| self.changed.contains(parent))
-            || (item.is_some() && (self.commented.contains(&list) || self.changed.contains(&format!("{list}/-"))));
+            || (item.is_some() && (self.commented.contains(&parent) || self.changed.contains(&format!("{parent}/-"))));
         (!minds).then_some(Target { path, here, parents: pointers, item })
     }
 
@@ -186,7 +186,11 @@ impl<'s, 't, 'c> Together<'s, 't, 'c> {
         match (item, parents.last(), change.path.last().and_then(|last| outcome::index(last))) {
             (Some(item), Some(list), Some(at)) => {
                 let length = self.source.value.pointer(list).and_then(Value::as_array).map_or(0, Vec::len);
-                let brought = || (length..).take_while(|at| self.changed.contains(&format!("{list}/{at}"))).count();
+                let brought = || {
+                    (length..=length + self.changed.len())
+                        .take_while(|at| self.changed.contains(&format!("{list}/{at}")))
+                        .count()
+                };
                 let moved = match self.moved.entry(list.clone()) {
                     Entry::Occupied(moved) => moved.into_mut(),
                     Entry::Vacant(free) => free.insert(Moved::new(length, brought())),
