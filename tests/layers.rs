@@ -70,6 +70,14 @@ fn a_patch_changes_its_line_alone() {
 }
 
 #[test]
+fn a_byte_order_mark_stays_when_the_first_document_goes() {
+    let delete = "  - target: {kind: ConfigMap, name: a}\n    delete: true\n";
+    let second = &PAIR[PAIR.find("---").unwrap()..];
+    assert_built(&format!("\u{feff}{PAIR}"), delete, &format!("\u{feff}{second}"));
+    assert_built(&format!("\u{feff}---\n{PAIR}"), delete, &format!("\u{feff}{second}"));
+}
+
+#[test]
 fn an_overlay_without_patches_gives_upstreams_bytes() {
     for manifest in [PAIR.to_owned(), PAIR.replace('\n', "\r\n"), format!("\u{feff}{PAIR}"), PAIR.trim_end().to_owned()]
     {

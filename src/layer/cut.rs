@@ -20,6 +20,8 @@ pub(super) struct CutFile {
     pub(super) documents: Vec<CutDocument>,
 }
 
+const BOM: char = '\u{feff}';
+
 /// One document of a file.
 #[derive(Clone, Debug)]
 pub(super) struct CutDocument {
@@ -67,7 +69,10 @@ impl CutFile {
         findings.extend(separators::check(source, &pieces));
         let mut identities = identities.into_iter();
         let document = |piece: Piece| {
-            let own = piece.marker.map_or(piece.range.start, |m| m.start)..piece.range.end;
+            // A byte order mark is of the file, not of its first document.
+            let mark = if piece.range.start == 0 && source.text.starts_with(BOM) { BOM.len_utf8() } else { 0 };
+            let start = piece.range.start + mark;
+            let own = piece.marker.map_or(start, |m| m.start)..piece.range.end;
             let identity = if piece.content { identities.next().map(Arc::new) } else { None };
             CutDocument { range: piece.range, own, identity, reading: Reading::default() }
         };
