@@ -78,6 +78,38 @@ fn a_byte_order_mark_stays_when_the_first_document_goes() {
 }
 
 #[test]
+fn a_base_that_is_reached_by_two_ways_is_refused_once_with_both() {
+    let project = one_patch(PAIR, REPLACE_IN_A);
+    project.write("o/overlay.yaml", &overlay("../low, ../b", "patches: [p.yaml]\n"));
+    project.write("low/overlay.yaml", "apiVersion: overlay/v1\nkind: Overlay\nname: low\nbases: [../b]\n");
+    let built = project.run(&["build", "o"]);
+    assert_eq!((built.exit, built.stdout.as_str()), (Some(1), ""));
+    let told = "error[duplicate-document]: the result has ConfigMap/a twice: b is reached by two ways";
+    let verified = project.run(&["verify", "o"]);
+    assert_eq!(verified.exit, Some(1));
+    for text in [&built.stderr, &verified.stdout] {
+        assert_eq!(text.matches("error[").count(), 1, "{text}");
+        assert!(text.contains(told) && text.contains("One is o → low → b, the other o → b."), "{text}");
+        assert!(text.contains("o/overlay.yaml:4:17") && text.contains("low/overlay.yaml:4:9"), "{text}");
+        assert!(!text.contains("upstream"), "{text}");
+    }
+}
+
+#[test]
+fn a_target_of_a_resource_that_repeats_a_document_is_not_told_to_match_two() {
+    let project = one_patch(PAIR, REPLACE_IN_A);
+    project.write("o/overlay.yaml", &overlay("../b", "resources: [own.yaml]\npatches: [p.yaml]\n"));
+    project.write("o/own.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {key: old}\n");
+    let built = project.run(&["build", "o"]);
+    assert_eq!(built.exit, Some(1));
+    assert!(built.stderr.contains("the result has ConfigMap/a twice"), "{}", built.stderr);
+    assert!(!built.stderr.contains("target-count"), "{}", built.stderr);
+    // Of two that are both meant to be there, which one the change is for is still asked.
+    project.write("o/own.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: other}\n");
+    assert!(project.run(&["build", "o"]).stderr.contains("error[target-count]"));
+}
+
+#[test]
 fn an_overlay_without_patches_gives_upstreams_bytes() {
     for manifest in [PAIR.to_owned(), PAIR.replace('\n', "\r\n"), format!("\u{feff}{PAIR}"), PAIR.trim_end().to_owned()]
     {

@@ -329,6 +329,12 @@ impl<'p> Documents<'p> {
         alike && self.plan.share_a_base(a, b)
     }
 
+    /// Where two resources are of one base that was reached by two ways, these two.
+    pub(super) fn two_ways(&self, one: Resource, other: Resource) -> Option<[(String, Option<Place>); 2]> {
+        let planned = |resource: Resource| self.list.get(resource.document).map(|document| document.planned);
+        self.plan.two_ways(planned(one)?, planned(other)?)
+    }
+
     /// Whether a resource is left. A List without items is none.
     pub(super) fn any_left(&self) -> bool {
         let is_resource = |d: &Document<'_>| d.planned.identity.as_deref().is_some_and(|identity| !identity.is_empty());

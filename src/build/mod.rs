@@ -13,7 +13,7 @@ mod images;
 mod moot;
 mod text;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use serde_json::Value;
 use crate::change::pointer;
 use crate::config::Findings;
 use crate::diag::visible::shortened;
-use crate::diag::{Code, Diagnostic, Severity, Source};
+use crate::diag::{Code, Diagnostic, Place, Severity, Source};
 use crate::layer::plan::{Joined, Plan, Scoped};
 use crate::layer::separators::{self, Standing};
 use crate::patch::Patch;
@@ -159,6 +159,8 @@ fn carried_out<'p>(
         told,
         findings: Findings::new(),
         failed: false,
+        is_doubled: false,
+        of_doubled: Vec::new(),
     };
     let mut builder = start(Pace::Together);
     if builder.carry_out().is_err() {
@@ -212,6 +214,10 @@ struct Builder<'p> {
     told: bool,
     findings: Findings,
     failed: bool,
+    /// Whether the target that last meant too many documents does so because some are there twice.
+    is_doubled: bool,
+    /// What is to be said of such targets, unless it is said that these documents are there twice.
+    of_doubled: Vec<Diagnostic>,
 }
 
 impl Builder<'_> {
@@ -269,7 +275,10 @@ impl Builder<'_> {
                     return Err(finding);
                 }
                 self.documents.restore(before);
-                self.fail(*finding);
+                match finding.code {
+                    Code::TargetCount if self.is_doubled => self.of_doubled.push(*finding),
+                    _ => self.fail(*finding),
+                }
                 return Ok(());
             }
         }
@@ -293,6 +302,7 @@ impl Builder<'_> {
         if change.matches.allows(hits.len()) && !hits.is_empty() {
             return Ok(hits);
         }
+        self.is_doubled = self.is_of_doubled(change, &hits);
         let mut finding = self.wrong_count(patch, change, resources, &hits, &gone);
         if self.no_match == NoMatch::Passes && hits.is_empty() && gone.is_empty() {
             finding.severity = Severity::Note;
@@ -442,10 +452,37 @@ impl Builder<'_> {
                 Some(other) => found.push((identity, *other, *resource)),
             }
         }
+        let mut told = HashSet::new();
         for (identity, other, resource) in found {
-            let finding = self.duplicate(identity, other, resource);
+            let finding = match self.documents.two_ways(other, resource) {
+                // All documents of the base are there twice, for one reason.
+                Some(ways) if !told.insert(ways.each_ref().map(|(way, _)| way.clone())) => continue,
+                Some(ways) => twice_reached(identity, ways),
+                None => self.duplicate(identity, other, resource),
+            };
             self.fail(finding);
         }
+        // Which of the two is meant does not matter before one is left out.
+        let doubled = |finding: &Diagnostic| finding.code == Code::DuplicateDocument;
+        let is_told = self.findings.iter().any(doubled);
+        for waiting in std::mem::take(&mut self.of_doubled).into_iter().filter(|_| !is_told) {
+            self.fail(waiting);
+        }
+    }
+
+    /// Whether a change would mean as many documents as it says if none were there twice.
+    fn is_of_doubled(&self, change: &Change, hits: &[Resource]) -> bool {
+        let mut seen: HashMap<_, Resource> = HashMap::with_capacity(hits.len());
+        let mut count = 0;
+        for hit in hits {
+            let object = self.documents.identity(*hit).and_then(Identity::object);
+            match object.as_ref().and_then(|object| seen.get(object)) {
+                Some(other) if !self.documents.are_upstreams(*other, *hit) => {}
+                _ => count += 1,
+            }
+            object.map(|object| seen.entry(object).or_insert(*hit));
+        }
+        count < hits.len() && change.matches.allows(count)
     }
 
     fn duplicate(&self, identity: &Identity, other: Resource, resource: Resource) -> Diagnostic {
@@ -571,6 +608,25 @@ fn with_left_out(finding: Diagnostic, identity: &Identity, base: &str) -> Diagno
     finding
         .note(format!("Upstream has {identity}, and `keep` of {base}/base.yaml leaves it out."))
         .help(format!("Add `{entry}` to `keep` there, and run `overlay vendor {base}`."))
+}
+
+/// What to say of a document that comes from one base by two ways.
+fn twice_reached(identity: &Identity, [(one, first), (other, second)]: [(String, Option<Place>); 2]) -> Diagnostic {
+    let base = other.rsplit(" → ").next().unwrap_or_default();
+    let message = format!("the result has {identity} twice: {base} is reached by two ways");
+    let finding = Diagnostic::new(Code::DuplicateDocument, message)
+        .resource(identity.to_string())
+        .note(format!("One is {one}, the other {other}."))
+        .note("A cluster that takes one after the other ends up with the second alone.")
+        .help("Take one of the two out of `bases`: what an overlay stands on brings its own bases along.");
+    let finding = match second {
+        Some(place) => finding.at(place, "again by this"),
+        None => finding,
+    };
+    match first {
+        Some(place) => finding.related(place, "first by this"),
+        None => finding,
+    }
 }
 
 /// The target of a change in words: `kind DaemonSet, name net-agent`.

@@ -45,6 +45,23 @@ pub struct Plan {
     pub lacks_documents: bool,
     /// How many bytes the files have together.
     bytes: usize,
+    /// For each file, by which way it was reached.
+    ways: Vec<Way>,
+    /// The way to the layer that is being laid flat.
+    way: Way,
+    /// How many bases were come by, each as often as a layer names it.
+    visits: usize,
+}
+
+/// How a layer was reached: one that several others name is reached by several ways.
+#[derive(Clone, Debug, Default)]
+struct Way {
+    /// Of a base, when it was come by; the same for all its files.
+    visit: usize,
+    /// The folders from the overlay on top down to it.
+    folders: Vec<String>,
+    /// Where the overlay above it names it.
+    named: Option<Place>,
 }
 
 /// One document of the input.
@@ -88,13 +105,19 @@ impl Plan {
         self.resources.contains(&document.file)
     }
 
-    /// Whether two documents are of one base.
+    /// Whether two documents are of one base, reached by one way.
     pub fn share_a_base(&self, one: &Planned, other: &Planned) -> bool {
-        let folder = |document: &Planned| {
-            let name = self.files.get(document.file).map_or("", |source| &source.name);
-            name.rsplit_once('/').map_or("", |(folder, _)| folder)
-        };
-        !self.is_resource(one) && !self.is_resource(other) && folder(one) == folder(other)
+        let visit = |document: &Planned| self.ways.get(document.file).map(|way| way.visit);
+        !self.is_resource(one) && !self.is_resource(other) && visit(one) == visit(other)
+    }
+
+    /// Where two documents are of one base that was reached by two ways, these two.
+    pub fn two_ways(&self, one: &Planned, other: &Planned) -> Option<[(String, Option<Place>); 2]> {
+        let way = |document: &Planned| self.ways.get(document.file).filter(|_| !self.is_resource(document));
+        let (one, other) = (way(one)?, way(other)?);
+        let is_one_base =
+            one.visit != other.visit && one.folders.last().is_some_and(|f| Some(f) == other.folders.last());
+        is_one_base.then(|| [one, other].map(|way| (way.folders.join(" → "), way.named.clone())))
     }
 
     /// The text of a document, as its file has it.
@@ -172,9 +195,18 @@ impl Plan {
             Layer::Overlay(overlay, below) => {
                 let start = self.documents.len();
                 self.lacks_documents |= overlay.lacks_documents || below.len() < overlay.bases.len();
-                for layer in below {
+                let above = self.way.clone();
+                for (number, layer) in below.iter().enumerate() {
+                    // Where one that is named is lacking, which is which is not known.
+                    let reference = overlay.bases.get(number).filter(|_| overlay.bases.len() == below.len());
+                    self.way = Way {
+                        folders: [above.folders.as_slice(), std::slice::from_ref(&overlay.folder.name)].concat(),
+                        ..Way::default()
+                    };
+                    self.way.named = reference.map(|r| Place::new(&overlay.source, r.written.span.clone()));
                     self.layer(root, layer, findings);
                 }
+                self.way = above;
                 for resource in &overlay.resources {
                     self.resource(root, overlay, resource, findings);
                 }
@@ -190,6 +222,9 @@ impl Plan {
         findings.join(&content.findings);
         self.vendored.push(content.vendored.clone());
         self.lacks_documents |= content.lacks_documents;
+        self.visits += 1;
+        self.way.visit = self.visits;
+        self.way.folders.push(base.base.folder.name.clone());
         for file in &content.files {
             self.file(file.clone(), findings);
         }
@@ -241,6 +276,7 @@ impl Plan {
         self.bytes = bytes;
         let number = self.files.len();
         self.files.push(file.source);
+        self.ways.push(self.way.clone());
         for CutDocument { range, own, identity, reading } in file.documents {
             self.documents.push(Planned { file: number, range, own, identity, reading });
         }
