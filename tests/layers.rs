@@ -110,6 +110,19 @@ fn a_target_of_a_resource_that_repeats_a_document_is_not_told_to_match_two() {
 }
 
 #[test]
+fn a_held_file_that_kubectl_cuts_otherwise_is_refused() {
+    let project = one_patch(PAIR, REPLACE_IN_A);
+    let built = proven(&project);
+    project.write("built.yaml", &built);
+    project.write("held.yaml", &built.replace("\n---\n", "\r---\n"));
+    let verified = project.run(&["verify", "o", "--against", "held.yaml"]);
+    assert!(verified.stdout.contains("error[manifest-unreadable]"), "{}", verified.stdout);
+    let compared = project.run(&["diff", "built.yaml", "held.yaml"]);
+    assert!(compared.stderr.contains("error[manifest-unreadable]"), "{}", compared.stderr);
+    assert_eq!((verified.exit, compared.exit), (Some(1), Some(2)));
+}
+
+#[test]
 fn an_overlay_without_patches_gives_upstreams_bytes() {
     for manifest in [PAIR.to_owned(), PAIR.replace('\n', "\r\n"), format!("\u{feff}{PAIR}"), PAIR.trim_end().to_owned()]
     {

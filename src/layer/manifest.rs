@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::separators;
 use crate::config::Findings;
 use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::embedded::{self, Language};
@@ -51,8 +52,13 @@ pub fn read(source: &Arc<Source>, findings: &mut Findings) -> Option<Vec<Entry>>
 }
 
 /// Like [`read`], of a file that someone handed over for a manifest: where no document says of what kind it is, the
-/// file is something else, and held against a manifest it would only look like one that lacks everything.
+/// file is something else, and held against a manifest it would only look like one that lacks everything. One that kubectl
+/// would cut into other documents is refused.
 pub fn read_resources(source: &Arc<Source>, findings: &mut Findings) -> Option<Vec<Entry>> {
+    if let Some(finding) = separators::check(source, &stream::split(&source.text)) {
+        findings.add(finding);
+        return None;
+    }
     let entries = read(source, findings)?;
     let Some(first) = entries.first().filter(|_| entries.iter().all(|entry| entry.identity.kind.is_empty())) else {
         return Some(entries);
