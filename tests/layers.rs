@@ -123,6 +123,28 @@ fn a_held_file_that_kubectl_cuts_otherwise_is_refused() {
 }
 
 #[test]
+fn a_text_that_is_laid_out_anew_after_an_edit_inside_it_is_proven() {
+    let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a.json: |\n    {\"mtu\": 1500,\n     \"n\": 1}\n";
+    let target = "  - target: {kind: ConfigMap, name: a}\n";
+    let within = format!(
+        "{target}    within: {{path: /data/a.json, as: json}}\n    patch: [{{op: replace, path: /mtu, was: 1500, value: 9000}}]\n"
+    );
+    for whole in [
+        "{op: replace, path: /data/a.json, value: '{\"n\": 1, \"mtu\": 9000}'}",
+        "{op: replace, path: /data, value: {a.json: '{\"n\": 1, \"mtu\": 9000}'}}",
+    ] {
+        let project = one_patch(manifest, &format!("{within}{target}    patch:\n      - {whole}\n"));
+        let built = proven(&project);
+        assert!(built.contains(r#"{"n": 1, "mtu": 9000}"#), "{built}");
+        project.write("held.yaml", &built);
+        project.output(&["verify", "o", "--against", "held.yaml"]);
+        project.write("held.yaml", &built.replace(", ", ",  "));
+        let held = project.run(&["verify", "o", "--against", "held.yaml"]);
+        assert!(held.stdout.contains("error[undocumented-departure]"), "{}", held.stdout);
+    }
+}
+
+#[test]
 fn an_overlay_without_patches_gives_upstreams_bytes() {
     for manifest in [PAIR.to_owned(), PAIR.replace('\n', "\r\n"), format!("\u{feff}{PAIR}"), PAIR.trim_end().to_owned()]
     {

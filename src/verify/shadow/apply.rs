@@ -224,7 +224,7 @@ impl Shadow {
         let mut same = 0;
         for place in places {
             let there = self.at(&place).ok_or("the path leads nowhere")?;
-            if self.agrees(there, value) {
+            if self.is_surely(there, value) {
                 same += 1;
                 nothing = Some(self.youngest(there));
                 continue;
@@ -238,7 +238,7 @@ impl Shadow {
     fn add(&mut self, claim: usize, start: &Place, path: &Path, parents: bool, new: &New<'_>) -> Step<Option<Origin>> {
         let Some((last, above)) = path.segments().split_last() else {
             let there = self.at(start).ok_or("the document is gone")?;
-            let same = self.says(there, new);
+            let same = self.brings_nothing(there, new);
             return if same { Ok(Some(self.youngest(there))) } else { Err("the document is there already".into()) };
         };
         if parents {
@@ -262,7 +262,7 @@ impl Shadow {
         match (self.content(parent), last) {
             (Content::Map(map), Segment::Key(key)) => {
                 if let Some(there) = map.get(key).copied() {
-                    let same = self.says(there, new);
+                    let same = self.brings_nothing(there, new);
                     return if same { Ok(Some(self.youngest(there))) } else { Err(format!("there is a `{key}`")) };
                 }
                 let node = self.bring(claim, new)?;
@@ -274,7 +274,7 @@ impl Shadow {
             }
             (Content::List(items), last) => {
                 // What is moved is still there, whatever is equal to it.
-                let equal = |item: &&Id| !matches!(new, New::Node(_)) && self.says(**item, new);
+                let equal = |item: &&Id| !matches!(new, New::Node(_)) && self.brings_nothing(**item, new);
                 if let Some(there) = items.iter().find(equal) {
                     return Ok(Some(self.youngest(*there)));
                 }
@@ -318,12 +318,12 @@ impl Shadow {
         Ok(())
     }
 
-    /// Whether a node says what is to be added.
-    fn says(&self, there: Id, new: &New<'_>) -> bool {
+    /// Whether a node certainly is what is to be added.
+    fn brings_nothing(&self, there: Id, new: &New<'_>) -> bool {
         match new {
-            New::Value(value) => self.agrees(there, value),
+            New::Value(value) => self.is_surely(there, value),
             New::Node(node) => self.value_of(there) == self.value_of(*node),
-            New::Like(node) => self.agrees(there, &self.value_of(*node)),
+            New::Like(node) => there == *node || self.is_surely(there, &self.value_of(*node)),
         }
     }
 

@@ -243,18 +243,29 @@ impl Shadow {
 
     /// Whether a node says what `value` does. A text that claims look into says it in any layout, once they changed it.
     pub(super) fn agrees(&self, id: Id, value: &Value) -> bool {
+        self.says(id, value, true)
+    }
+
+    /// Whether a node is certainly this value, to the byte: how a text is laid out that claims changed is not known here.
+    fn is_surely(&self, id: Id, value: &Value) -> bool {
+        self.says(id, value, false)
+    }
+
+    fn says(&self, id: Id, value: &Value, in_any_layout: bool) -> bool {
+        let says = |id: Id, value: &Value| self.says(id, value, in_any_layout);
         match (self.content(id), value) {
             (Content::Scalar(mine), value) => mine == value,
             (Content::List(items), Value::Array(values)) => {
-                items.len() == values.len() && items.iter().zip(values).all(|(item, value)| self.agrees(*item, value))
+                items.len() == values.len() && items.iter().zip(values).all(|(item, value)| says(*item, value))
             }
             (Content::Map(map), Value::Object(values)) => {
-                let agrees = |(key, id): (&String, &Id)| values.get(key).is_some_and(|value| self.agrees(*id, value));
-                map.len() == values.len() && map.iter().all(agrees)
+                let is_said = |(key, id): (&String, &Id)| values.get(key).is_some_and(|value| says(*id, value));
+                map.len() == values.len() && map.iter().all(is_said)
             }
             (Content::Text { language, inner, text }, Value::String(other)) => {
-                let says = |text: &str| embedded::read(*language, text).is_ok_and(|read| self.agrees(*inner, &read));
-                text == other || (!says(text) && says(other))
+                let means = |text: &str| embedded::read(*language, text).is_ok_and(|read| self.agrees(*inner, &read));
+                let is_changed = !means(text);
+                if is_changed { in_any_layout && means(other) } else { text == other }
             }
             _ => false,
         }
