@@ -145,6 +145,43 @@ fn a_text_that_is_laid_out_anew_after_an_edit_inside_it_is_proven() {
 }
 
 #[test]
+fn a_held_files_text_differs_also_in_comments_and_layout() {
+    let texts = [
+        ("yaml", "#cloud-config\n    mtu: 1500  # by hand\n    dns: [a, b]", "/mtu"),
+        ("toml", "#cloud-config\n    mtu = 1500  # by hand\n    dns = ['a', 'b']", "/mtu"),
+        ("json", "{\n      \"mtu\": 1500,\n      \"dns\": [\"a\", \"b\"]\n    }", "/mtu"),
+    ];
+    for (language, text, path) in texts {
+        let manifest =
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  a.conf: |\n    {text}\n");
+        let change = format!(
+            "  - target: {{kind: ConfigMap, name: a}}\n    within: {{path: /data/a.conf, as: {language}}}\n    patch:\n      - {{op: replace, path: {path}, was: 1500, value: 9000}}\n"
+        );
+        let project = one_patch(&manifest, &change);
+        let built = proven(&project);
+        assert!(built.contains("9000"));
+        project.write("held.yaml", &built);
+        project.output(&["verify", "o", "--against", "held.yaml"]);
+        // The document may be laid out otherwise, as long as the text is the same.
+        project.write("held.yaml", &built.replace("  name: a", "  name: 'a' # c"));
+        project.output(&["verify", "o", "--against", "held.yaml"]);
+        let edits = [("    #cloud-config\n", ""), ("#cloud-config", "#!cloud-config"), (", ", ",  "), ("[", "[ ")];
+        for (old, new) in edits.into_iter().filter(|(old, _)| built.contains(old)) {
+            project.write("held.yaml", &built.replace(old, new));
+            let held = project.run(&["verify", "o", "--against", "held.yaml"]);
+            assert_eq!(held.exit, Some(1), "{language} {old:?}\n{}", held.stdout);
+            assert_eq!(
+                held.stdout.matches("error[undocumented-departure]: this text is not what").count(),
+                1,
+                "{}",
+                held.stdout
+            );
+            assert!(held.stdout.contains("= path: /data/a.conf"), "{}", held.stdout);
+        }
+    }
+}
+
+#[test]
 fn an_overlay_without_patches_gives_upstreams_bytes() {
     for manifest in [PAIR.to_owned(), PAIR.replace('\n', "\r\n"), format!("\u{feff}{PAIR}"), PAIR.trim_end().to_owned()]
     {

@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::attribute::{Claimed, Departure, DocumentProof, Proof, Undocumented, attribute, wanted};
+use super::attribute::{Claimed, Departure, DocumentProof, Proof, TextEdits, Undocumented, attribute, wanted};
 use super::claims::Claim;
-use super::live;
-use super::overlay::{Overlay, Prover, claims, head, plain, short, shown_path, told};
+use super::overlay::{Overlay, Prover, claims, head, plain, short, shown_path, text_at, told};
 use super::reading::{self, BaseDocument, Hit};
+use super::{inner, live};
 use crate::config::Findings;
 use crate::diag::{Code, Diagnostic, Place, STANDARD_INPUT, Source};
-use crate::diff::{At, Difference, Document, What};
+use crate::diff::{At, Difference, Document, Path, What};
 use crate::layer::manifest::{self, Entry};
 use crate::report::{self, Against, Missing, OverlayReport};
 use crate::resource::{Identity, Target};
@@ -158,8 +158,10 @@ impl<'a> Sides<'a> {
         let sides = (part.map(|part| part.value), entry.map(|entry| &entry.value));
         let told =
             |difference: &Difference| report::Departure::of(&resource, sides, &shown(identity, difference, live), None);
+        let strays = strays(document, sides);
         let undocumented = document.undocumented.iter().map(|odd| &odd.difference);
         let undocumented = undocumented.filter(|difference| !difference.is_order_alone());
+        let undocumented = undocumented.chain(strays.iter().map(|stray| &stray.difference));
         let hidden = |entry: &Entry| {
             let value = if live { live::secret::hidden(identity, &entry.value) } else { entry.value.clone() };
             Entry { value, ..entry.clone() }
@@ -179,6 +181,37 @@ impl<'a> Sides<'a> {
             resource,
         })
     }
+}
+
+/// A text that differs in more than what patches claim in it calls for, such as in a comment: what the document holds is
+/// another string.
+struct Stray {
+    /// The whole text on both sides.
+    difference: Difference,
+    /// The line of the file's text where it begins to differ, from 1.
+    line: usize,
+}
+
+/// The texts of a document, in base and file, that say what they are to say in other bytes. One in which something else
+/// is told is left out.
+fn strays(document: &DocumentProof, sides: (Option<&Value>, Option<&Value>)) -> Vec<Stray> {
+    let (Some(old), Some(new)) = sides else { return Vec::new() };
+    let undocumented = document.undocumented.iter().map(|odd| &odd.difference);
+    let told: Vec<_> = undocumented.chain(document.missing.iter().map(|missing| &missing.difference)).collect();
+    let is_told = |path: &Path| {
+        let lies_in = |d: &Difference| d.within.as_ref().map_or(&d.path, |within| &within.path) == path;
+        told.iter().any(|difference| lies_in(difference))
+    };
+    let texts = document.texts.iter().filter(|text| !is_told(&text.within.path));
+    let stray = |TextEdits { within, edits }: &TextEdits| {
+        let (before, after) = (within.path.before()?, within.path.after()?);
+        let (base, result) = (text_at(old, &before)?, text_at(new, &after)?);
+        let at = inner::stray(within.language, base, result, edits)?;
+        let what = What::Replaced { before: base.into(), after: result.into() };
+        let line = result.get(..at).map_or(0, |text| text.matches('\n').count()) + 1;
+        Some(Stray { difference: Difference { path: within.path.clone(), within: None, what }, line })
+    };
+    texts.filter_map(stray).collect()
 }
 
 /// A difference as it may be shown: of a cluster's answer, without what is secret.
@@ -296,6 +329,16 @@ impl Holder<'_, '_> {
             let odd = Undocumented { difference: difference.into_owned(), claimed };
             self.undocumented(claims, &odd, &resource, part, entry);
         }
+        let strays = strays(document, sides);
+        for Stray { difference, line } in &strays {
+            out.undocumented.push(report::Departure::of(&resource, sides, &shown(difference), None));
+            let message = format!("this text is not what base and patches make of it, from its line {line} on");
+            let finding = Diagnostic::new(Code::UndocumentedDeparture, message).resource(&resource);
+            let finding = self.placed(finding, difference, part, entry);
+            let finding = finding
+                .note("What it says is the same, but for comments or layout; the cluster keeps the text as it stands.");
+            self.prover.findings.add(finding.help(self.way_back(entry)));
+        }
         for missing in document.missing.iter().filter(|missing| !missing.difference.is_order_alone()) {
             let difference = shown(&missing.difference).into_owned();
             self.missing(claims, &Departure { difference, ..missing.clone() }, &resource, entry, out);
@@ -320,23 +363,14 @@ impl Holder<'_, '_> {
         part: Option<&Part<'_>>,
         entry: Option<&Entry>,
     ) {
-        let (file, argument) = (&self.file.name, argument(self.file));
+        let file = &self.file.name;
         let message = match (part, entry) {
             (Some(_), None) => format!("{file} lacks this document, and no patch takes it out"),
             (None, Some(_)) => format!("{file} has a document that neither base nor overlay has"),
             _ => format!("no patch claims this difference: {}", told(&odd.difference)),
         };
         let mut finding = Diagnostic::new(Code::UndocumentedDeparture, message).resource(resource);
-        if odd.difference.path.last().is_some() || odd.difference.within.is_some() {
-            finding = finding.path(shown_path(&odd.difference));
-        }
-        let place = entry.and_then(|entry| entry.place(self.file, &place_after(&odd.difference)));
-        let base_place = part.and_then(|part| part.place(&place_before(&odd.difference)));
-        finding = match (place, base_place) {
-            (Some(place), _) => finding.at(place, "here in the file"),
-            (None, Some(place)) => finding.at(place, part.map_or("", |part| self.prover.whose(part.document.planned))),
-            (None, None) => finding,
-        };
+        finding = self.placed(finding, &odd.difference, part, entry);
         if let Some(field) = field_of_texts(&Identity::of(entry.map_or(&Value::Null, |e| &e.value)), &odd.difference) {
             finding = finding.note(format!("`{field}` holds texts alone: a cluster refuses this. Quote it."));
         }
@@ -352,7 +386,32 @@ impl Holder<'_, '_> {
         if part.is_none() && self.is_left_out(entry) {
             finding = finding.note("Upstream has this document, and `keep` of the base leaves it out.");
         }
-        let folder = self.prover.overlay.folder;
+        self.prover.findings.add(finding.help(self.way_back(entry)));
+    }
+
+    /// A finding about a difference, where it stands in the file or else in the base.
+    fn placed(
+        &self,
+        mut finding: Diagnostic,
+        difference: &Difference,
+        part: Option<&Part<'_>>,
+        entry: Option<&Entry>,
+    ) -> Diagnostic {
+        if difference.path.last().is_some() || difference.within.is_some() {
+            finding = finding.path(shown_path(difference));
+        }
+        let place = entry.and_then(|entry| entry.place(self.file, &place_after(difference)));
+        let base_place = part.and_then(|part| part.place(&place_before(difference)));
+        match (place, base_place) {
+            (Some(place), _) => finding.at(place, "here in the file"),
+            (None, Some(place)) => finding.at(place, part.map_or("", |part| self.prover.whose(part.document.planned))),
+            (None, None) => finding,
+        }
+    }
+
+    /// What to do about a difference that no patch claims.
+    fn way_back(&self, entry: Option<&Entry>) -> String {
+        let (file, argument, folder) = (&self.file.name, argument(self.file), self.prover.overlay.folder);
         let live = match (self.live, entry) {
             (true, None) => " --live --delete-missing",
             (true, Some(entry)) if entry.identity.is_secret() => " --live --with-secrets",
@@ -360,9 +419,7 @@ impl Holder<'_, '_> {
             (false, _) => "",
         };
         let back = if entry.is_none() { format!("Put it back into {file}") } else { format!("Take it back in {file}") };
-        let help =
-            format!("{back}, write a patch for it, or let `overlay adopt {argument} --into {folder}{live}` write one.");
-        self.prover.findings.add(finding.help(help));
+        format!("{back}, write a patch for it, or let `overlay adopt {argument} --into {folder}{live}` write one.")
     }
 
     fn is_left_out(&self, entry: Option<&Entry>) -> bool {

@@ -701,7 +701,7 @@ fn act(operation: &Operation, at: impl Fn(&Path) -> Path) -> Option<Act> {
 }
 
 /// The string at a place.
-fn text_at<'v>(value: &'v Value, path: &[At<'_>]) -> Option<&'v str> {
+pub(super) fn text_at<'v>(value: &'v Value, path: &[At<'_>]) -> Option<&'v str> {
     let at = path.iter().try_fold(value, |value, at| match at {
         At::Key(key) => value.get(key),
         At::Index(index) => value.get(index),
