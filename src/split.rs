@@ -3,7 +3,7 @@
 //!
 //! Nothing here reads or writes a file, or knows the terminal; `cli` does, by what is decided here.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use crate::layer::digest;
@@ -73,9 +73,10 @@ fn escaped(part: &str) -> String {
     out
 }
 
-/// What was written, by path from the folder, each with the sha256 of its bytes.
+/// What was written, by path from the folder, each with the sha256 of its bytes; of those before and of those to come while a run
+/// changes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Account(BTreeMap<String, String>);
+pub struct Account(BTreeMap<String, BTreeSet<String>>);
 
 /// What a file in the folder is to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,17 +98,22 @@ impl Account {
             let down = path.split('/').all(|part| !matches!(part, "" | "." | ".."));
             (down && !path.contains('\0')).then(|| (path.to_owned(), digest.to_owned()))
         };
-        Account(text.lines().filter_map(line).collect())
+        let mut account = Account::default();
+        for (path, digest) in text.lines().filter_map(line) {
+            account.0.entry(path).or_default().insert(digest);
+        }
+        account
     }
 
     /// The account as it is written.
     pub fn text(&self) -> String {
-        self.0.iter().flat_map(|(path, digest)| [digest.as_str(), "  ", path, "\n"]).collect()
+        let lines = self.0.iter().flat_map(|(path, digests)| digests.iter().map(move |digest| (path, digest)));
+        lines.flat_map(|(path, digest)| [digest.as_str(), "  ", path, "\n"]).collect()
     }
 
     /// One more file, or other bytes of one.
     pub fn add(&mut self, path: String, bytes: &[u8]) {
-        self.0.insert(path, digest::sha256(bytes));
+        self.0.insert(path, BTreeSet::from([digest::sha256(bytes)]));
     }
 
     /// The files that this account has and another does not.
@@ -117,8 +123,8 @@ impl Account {
 
     /// Takes over what another account says of a file.
     pub fn keep(&mut self, other: &Account, path: &str) {
-        if let Some(digest) = other.0.get(path) {
-            self.0.insert(path.to_owned(), digest.clone());
+        if let Some(digests) = other.0.get(path) {
+            self.0.insert(path.to_owned(), digests.clone());
         }
     }
 
@@ -126,7 +132,7 @@ impl Account {
     pub fn claim(&self, path: &str, bytes: &[u8]) -> Claim {
         match self.0.get(path) {
             None => Claim::Strange,
-            Some(digest) if *digest == digest::sha256(bytes) => Claim::Ours,
+            Some(digests) if digests.contains(&digest::sha256(bytes)) => Claim::Ours,
             Some(_) => Claim::Changed,
         }
     }
@@ -134,6 +140,17 @@ impl Account {
     /// Takes in all of another account.
     pub fn join(&mut self, other: Account) {
         self.0.extend(other.0);
+    }
+
+    /// What holds while the files change from what this account says to what the other does: each may be as either says, or gone. A run
+    /// that is killed leaves it, and the next knows all files as ours.
+    #[must_use]
+    pub fn until(&self, other: &Account) -> Account {
+        let mut both = self.clone();
+        for (path, digests) in &other.0 {
+            both.0.entry(path.clone()).or_default().extend(digests.iter().cloned());
+        }
+        both
     }
 
     /// How many files it has.
@@ -219,6 +236,23 @@ mod tests {
         assert_eq!(account.claim("o/a.yaml", b"x\n"), Claim::Changed);
         assert_eq!(account.claim("o/c.yaml", b"a\n"), Claim::Strange);
         assert_eq!(account.less(&Account::default()).collect::<Vec<_>>(), ["o/a.yaml", "o/b.yaml"]);
+    }
+
+    #[test]
+    fn while_files_change_they_are_ours_as_they_were_and_as_they_will_be() {
+        let account = |files: &[(&str, &[u8])]| {
+            let mut account = Account::default();
+            for (path, bytes) in files {
+                account.add((*path).into(), bytes);
+            }
+            account
+        };
+        let before = account(&[("a", b"1"), ("gone", b"1")]);
+        let both = Account::parse(&before.until(&account(&[("a", b"2"), ("new", b"2")])).text());
+        let claims = [("a", "1"), ("a", "2"), ("gone", "1"), ("new", "2")];
+        assert!(claims.iter().all(|(path, bytes)| both.claim(path, bytes.as_bytes()) == Claim::Ours));
+        assert_eq!((both.claim("a", b"3"), both.claim("gone", b"2"), both.len()), (Claim::Changed, Claim::Changed, 3));
+        assert_eq!(before.until(&before), before);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may lay out files, and fail")]
 #![allow(clippy::print_stderr, reason = "a test that skips itself says so")]
 
+#[path = "source/peers.rs"]
+mod peers;
 #[path = "support/project.rs"]
 mod project;
 mod support;
@@ -10,6 +12,8 @@ mod support;
 mod files;
 #[path = "safety/limits.rs"]
 mod limits;
+#[path = "safety/splits.rs"]
+mod splits;
 #[path = "safety/terminal.rs"]
 mod terminal;
 #[path = "safety/writes.rs"]

@@ -222,6 +222,28 @@ fn nothing_is_written_or_removed_through_a_symbolic_link() {
 }
 
 #[test]
+fn an_account_that_is_a_link_or_no_file_is_not_read_and_not_written_through() {
+    let project = two();
+    let outside = tempfile::tempdir().unwrap();
+    let secret = outside.path().join("profile");
+    fs::write(&secret, "not ours\n").unwrap();
+    fs::create_dir(project.path("out")).unwrap();
+    let account = project.path("out/.overlay.sha256");
+    for target in [secret.clone(), outside.path().join("none")] {
+        symlink(&target, &account).unwrap();
+        let ran = split_one(&project);
+        let told = "error: out/.overlay.sha256 is there already, and no account says that overlay wrote it\n";
+        assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+        assert!(ran.stderr.starts_with(told), "{}", ran.stderr);
+        fs::remove_file(&account).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "not ours\n");
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+    fs::create_dir(&account).unwrap();
+    assert_eq!(split_one(&project).exit, Some(2));
+}
+
+#[test]
 fn where_one_overlay_cannot_be_built_nothing_is_written() {
     let project = two();
     project.write("o/two/p.yaml", &DELETE_B.replace("name: b", "name: c"));

@@ -3,7 +3,7 @@
 //! Overlays are built side by side, and each result goes to the disk under passing names as soon as it is there, so that
 //! what is kept in memory does not grow with them. Only when all of them are built do the files get their names.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -16,7 +16,7 @@ use crate::build::Built;
 use crate::config::{Date, Findings};
 use crate::diag::visible::visible;
 use crate::diag::{self, Diagnostic, Source};
-use crate::fsio::{self, Batch, Entry, FsError, Write};
+use crate::fsio::{self, Batch, Entry, FsError, Turn, Write};
 use crate::layer::documents;
 use crate::layer::root::{Root, relative};
 use crate::layer::shelf::Shelf;
@@ -42,7 +42,9 @@ pub(super) struct Job<'a> {
 /// Builds, and writes what has changed. Nothing is written unless every overlay could be built.
 pub(super) fn run(job: &Job<'_>, context: &mut Context) -> Result<End, Failure> {
     let current = context.current()?;
-    let target = Target::open(current.join(job.into))?;
+    let into = current.join(job.into);
+    let _turn = Turn::alone(&into)?;
+    let target = Target::open(into, job.into)?;
     let root = context.root.clone();
     let shelf = Shelf::default();
     let one = |folder: &PathBuf| build(job, folder, &shelf, root.as_deref(), &current, &target);
@@ -97,13 +99,19 @@ struct Target {
 }
 
 impl Target {
-    fn open(folder: PathBuf) -> Result<Target, FsError> {
-        let before = match fsio::read(&folder.join(ACCOUNT), fsio::MAX_FILE) {
-            Ok(bytes) => Account::parse(&String::from_utf8_lossy(&bytes)),
-            Err(FsError::Missing { .. }) => Account::default(),
-            Err(error) => return Err(error),
-        };
-        Ok(Target { folder, before })
+    /// # Errors
+    /// Where something stands in the account's place that is no file.
+    fn open(folder: PathBuf, called: &Path) -> Result<Target, Failure> {
+        let mut target = Target { folder, before: Account::default() };
+        match target.read(ACCOUNT) {
+            Ok(None) => {}
+            Ok(Some(bytes)) => target.before = Account::parse(&String::from_utf8_lossy(&bytes)),
+            Err(InTheWay::Disk(error)) => return Err(error.into()),
+            Err(InTheWay::Stranger) => {
+                return Err(Failure::Stranger { path: called.join(ACCOUNT).to_string_lossy().into_owned(), more: 0 });
+            }
+        }
+        Ok(target)
     }
 
     /// The bytes of a file; `None` where there is none.
@@ -123,6 +131,11 @@ impl Target {
             }
         }
         Ok(None)
+    }
+
+    /// The folder that a file stands in.
+    fn folder_of(&self, path: &str) -> PathBuf {
+        path.rsplit_once('/').map_or_else(|| self.folder.clone(), |(folder, _)| self.folder.join(folder))
     }
 }
 
@@ -146,6 +159,8 @@ struct One {
     batch: Batch,
     written: usize,
     strangers: Vec<String>,
+    /// The folders in which files stand that are or were ours.
+    standing: BTreeSet<PathBuf>,
     /// What the files are made of.
     sources: Sources,
     /// Whether it takes its documents from elsewhere alone, so that there is nothing to build.
@@ -208,6 +223,9 @@ impl One {
             }
             Err(InTheWay::Disk(error)) => return Err(error),
         };
+        if there.is_some() {
+            self.standing.insert(target.folder_of(&path));
+        }
         match there {
             Some(bytes) if bytes == text.as_bytes() => {}
             Some(bytes) if target.before.claim(&path, &bytes) == Claim::Strange => self.strangers.push(path.clone()),
@@ -239,6 +257,7 @@ impl Whole {
         self.one.batch.join(one.batch);
         self.one.sources.join(one.sources);
         self.one.written += one.written;
+        self.one.standing.extend(one.standing);
     }
 
     /// The findings, each once: what is wrong with a base is found for every overlay on it.
@@ -258,7 +277,7 @@ impl Whole {
 
     /// Gives the files their names, takes away what has vanished, and says what was done.
     fn commit(self, target: &Target) -> Result<String, Failure> {
-        let One { mut files, mut batch, written, sources, .. } = self.one;
+        let One { mut files, mut batch, written, sources, mut standing, .. } = self.one;
         let count = files.len();
         let (mut removed, mut kept) = (0, Vec::new());
         let vanished: Vec<String> = target.before.less(&files).map(str::to_owned).collect();
@@ -268,6 +287,7 @@ impl Whole {
                 Ok(None) | Err(InTheWay::Stranger) => continue,
                 Err(InTheWay::Disk(error)) => return Err(error.into()),
             };
+            standing.insert(target.folder_of(&path));
             if target.before.claim(&path, &there) == Claim::Ours {
                 batch.remove(target.folder.join(&path));
                 removed += 1;
@@ -276,14 +296,15 @@ impl Whole {
                 kept.push(path);
             }
         }
-        let account = files.text();
-        if files != target.before {
-            batch.write(&Write { path: target.folder.join(ACCOUNT), bytes: account.as_bytes() })?;
-        }
+        let batch = accounted(batch, target, &files)?;
         if let Some(path) = batch.targets().find(|path| sources.have(path)) {
             return Err(Failure::OverSource { path: path.to_string_lossy().into_owned() });
         }
         batch.commit()?;
+        standing.insert(target.folder.clone());
+        for folder in &standing {
+            fsio::sweep_lost(folder);
+        }
         let mut told = format!(
             "{}, {}: {written} written, {removed} removed, {} unchanged",
             counted(self.overlays, "overlay"),
@@ -298,6 +319,24 @@ impl Whole {
         }
         Ok(told)
     }
+}
+
+/// The changes with the account before and behind them. Where the run is killed between, files are known as ours that have their
+/// new bytes already, and those that were to go and are there still.
+fn accounted(batch: Batch, target: &Target, files: &Account) -> Result<Batch, FsError> {
+    let path = target.folder.join(ACCOUNT);
+    let mut accounted = Batch::default();
+    let between = target.before.until(files);
+    let mut there = &target.before;
+    if batch.targets().next().is_some() && between != target.before {
+        accounted.write(&Write { path: path.clone(), bytes: between.text().as_bytes() })?;
+        there = &between;
+    }
+    accounted.join(batch);
+    if files != there {
+        accounted.write_last(&Write { path, bytes: files.text().as_bytes() })?;
+    }
+    Ok(accounted)
 }
 
 fn counted(count: usize, thing: &str) -> String {

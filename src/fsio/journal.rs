@@ -11,9 +11,8 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 
 use super::error::{FsError, not_regular};
-use super::find::names;
 use super::folder_of;
-use super::passing::is_passing_name;
+use super::passing::{is_passing_name, passing_names};
 use super::read::read_resolved;
 use super::write::{Batch, Staged, Write, commit, flush, rename};
 
@@ -56,6 +55,12 @@ impl Turn {
         Ok(Turn { _held: held, recovered })
     }
 
+    /// The turn to change files of one folder otherwise. A folder that is not there yet is nobody's turn.
+    pub fn alone(folder: &Path) -> Result<Turn, FsError> {
+        let held = take_turns([folder], FlockOperation::NonBlockingLockExclusive, TURN_TRIES)?;
+        Ok(Turn { _held: held, recovered: false })
+    }
+
     /// Whether something was completed that had been cut off.
     pub fn has_recovered(&self) -> bool {
         self.recovered
@@ -96,7 +101,7 @@ pub fn commit_recoverably(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<
     // Dropped from the last to the first: a folder goes when nothing stands in it.
     let Batch { folders, staged, removals, .. } = Batch::of(writes, removals)?;
     let journals = Journals::of(&staged, &removals)?;
-    rename(staged, &removals)?;
+    rename(staged, &removals, Vec::new())?;
     drop(journals);
     folders.keep();
     Ok(())
@@ -132,7 +137,7 @@ fn recover(folder: &Path) -> Result<bool, FsError> {
     }
     let _ = flush(&[folder]);
     // What the files were before, kept for a failure that did not come.
-    for name in names(folder).iter().filter(|name| is_passing_name(name)) {
+    for name in passing_names(folder) {
         let _ = fs::remove_file(folder.join(name));
     }
     fs::remove_file(&path).map_err(|error| FsError::io("remove", &path, error))?;

@@ -21,6 +21,7 @@ use std::path::Path;
 pub use error::FsError;
 pub use find::{IGNORE, Search, find, names, search, size_below};
 pub use journal::{Turn, commit_recoverably, is_half_written};
+pub use passing::sweep_lost;
 pub use read::{Entry, FileId, MAX_FILE, canonical, entry, file_id, is_folder, read, read_named, read_resolved};
 pub use scratch::{Scratch, ScratchFolder};
 pub use write::{Batch, Write, commit};

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use rustix::process::{Pid, test_kill_process};
 
 use super::find::names;
-use super::journal::JOURNAL;
+use super::journal::is_half_written;
 use super::read::read;
 
 /// How the names of files begin and end that are there in passing.
@@ -97,18 +97,32 @@ pub(super) fn is_passing_name(name: &str) -> bool {
     name.starts_with(PASSING.0) && name.ends_with(PASSING.1)
 }
 
+/// The passing names in a folder, however many others stand there.
+pub(super) fn passing_names(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.filter(|name| is_passing_name(name)).collect()
+}
+
 /// Removes what killed processes left in a folder, where that is certain: files under passing names whose writers are
 /// gone, or that nobody has touched for long, by the file system's own clock, and that no journal still needs.
 pub(super) fn sweep(folder: &Path, now: i64) {
-    let names = names(folder);
-    if names.iter().any(|name| name == JOURNAL) {
+    let is_old = |meta: &Metadata| now.saturating_sub(meta.ctime()) > LEFT_BEHIND;
+    sweep_those(folder, |name, meta| is_old(meta) || has_lost_its_writer(name));
+}
+
+/// The same for a folder in which nothing is written now, where the names alone say whose writers are gone.
+pub fn sweep_lost(folder: &Path) {
+    sweep_those(folder, |name, _| has_lost_its_writer(name));
+}
+
+fn sweep_those(folder: &Path, is_left: impl Fn(&str, &Metadata) -> bool) {
+    if is_half_written(folder) {
         return;
     }
-    for name in names.iter().filter(|name| is_passing_name(name)) {
-        let path = folder.join(name);
-        let is_old = |meta: &Metadata| now.saturating_sub(meta.ctime()) > LEFT_BEHIND;
-        let is_left = |meta: Metadata| meta.is_file() && (is_old(&meta) || has_lost_its_writer(name));
-        if fs::symlink_metadata(&path).is_ok_and(is_left) {
+    for name in passing_names(folder) {
+        let path = folder.join(&name);
+        if fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file() && is_left(&name, &meta)) {
             // Where it cannot be removed it does no harm.
             let _ = fs::remove_file(&path);
         }
@@ -117,6 +131,7 @@ pub(super) fn sweep(folder: &Path, now: i64) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::journal::JOURNAL;
     use super::*;
     use std::process::Command;
 

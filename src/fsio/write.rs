@@ -43,6 +43,8 @@ pub fn commit(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<(), FsError>
 pub struct Batch {
     pub(super) staged: Vec<Staged>,
     pub(super) removals: Vec<PathBuf>,
+    /// What gets its name behind all of that.
+    last: Vec<Staged>,
     /// The folders that were looked through for what killed processes left.
     swept: HashSet<PathBuf>,
     // Behind the files that stand in them: fields are dropped in this order.
@@ -53,7 +55,8 @@ impl Batch {
     pub(super) fn of(writes: &[Write<'_>], removals: &[PathBuf]) -> Result<Batch, FsError> {
         let mut batch = Batch::default();
         for write in writes {
-            let file = batch.stage(write)?;
+            let (staged, file) = batch.stage(write)?;
+            batch.staged.push(staged);
             file.sync_all().map_err(|e| FsError::io("write", &write.path, e))?;
         }
         batch.removals.extend_from_slice(removals);
@@ -62,10 +65,20 @@ impl Batch {
 
     /// Writes the new content of a file, under a passing name.
     pub fn write(&mut self, write: &Write<'_>) -> Result<(), FsError> {
-        self.stage(write).map(drop)
+        let (staged, _) = self.stage(write)?;
+        self.staged.push(staged);
+        Ok(())
     }
 
-    fn stage(&mut self, write: &Write<'_>) -> Result<File, FsError> {
+    /// The same, of a file that says what became of the others: it gets its name when they have theirs and those that are to go are
+    /// gone.
+    pub fn write_last(&mut self, write: &Write<'_>) -> Result<(), FsError> {
+        let (staged, _) = self.stage(write)?;
+        self.last.push(staged);
+        Ok(())
+    }
+
+    fn stage(&mut self, write: &Write<'_>) -> Result<(Staged, File), FsError> {
         let (staged, file) = Staged::new(write, &mut self.folders)?;
         let folder = folder_of(&staged.target);
         if let Ok(meta) = file.metadata()
@@ -74,8 +87,7 @@ impl Batch {
             sweep(folder, meta.ctime());
             self.swept.insert(folder.to_owned());
         }
-        self.staged.push(staged);
-        Ok(file)
+        Ok((staged, file))
     }
 
     /// One more file that is to go.
@@ -87,49 +99,53 @@ impl Batch {
     pub fn join(&mut self, mut other: Batch) {
         self.staged.append(&mut other.staged);
         self.removals.append(&mut other.removals);
+        self.last.append(&mut other.last);
         self.swept.extend(other.swept);
         self.folders.0.append(&mut other.folders.0);
     }
 
     /// The files that are to change or to go.
     pub fn targets(&self) -> impl Iterator<Item = &Path> {
-        self.staged.iter().map(|staged| &staged.target).chain(&self.removals).map(PathBuf::as_path)
+        self.all_staged().map(|staged| &staged.target).chain(&self.removals).map(PathBuf::as_path)
+    }
+
+    fn all_staged(&self) -> impl Iterator<Item = &Staged> {
+        self.staged.iter().chain(&self.last)
     }
 
     /// Waits until all contents are on the disk, gives the files their names, and removes those that are to go.
     pub fn commit(self) -> Result<(), FsError> {
-        let files: Vec<&Path> = self.staged.iter().map(|staged| &*staged.temp).collect();
+        let files: Vec<&Path> = self.all_staged().map(|staged| &*staged.temp).collect();
         flush(&files).map_err(|(path, error)| FsError::io("write", path, error))?;
         self.rename()
     }
 
     fn rename(self) -> Result<(), FsError> {
-        let Batch { folders, staged, removals, .. } = self;
-        rename(staged, &removals)?;
+        let Batch { folders, staged, removals, last, .. } = self;
+        rename(staged, &removals, last)?;
         folders.keep();
         Ok(())
     }
 }
 
-/// Gives staged files their names, and removes others; or, where one of that fails, leaves all as it was.
-pub(super) fn rename(staged: Vec<Staged>, removals: &[PathBuf]) -> Result<(), FsError> {
-    let together = staged.len() + removals.len() > 1;
+/// Gives staged files their names, removes others, and gives the last ones theirs; or, where one of that fails, leaves all as it was.
+pub(super) fn rename(staged: Vec<Staged>, removals: &[PathBuf], last: Vec<Staged>) -> Result<(), FsError> {
+    let together = staged.len() + removals.len() + last.len() > 1;
+    let named = staged.into_iter().map(|Staged { target, temp }| (target, Some(temp)));
+    let gone = removals.iter().map(|target| (target.clone(), None));
+    let last = last.into_iter().map(|Staged { target, temp }| (target, Some(temp)));
     let mut done = Vec::new();
-    for Staged { target, temp } in staged {
+    for (target, temp) in named.chain(gone).chain(last) {
         let step = Step::begin(&target, together).and_then(|step| {
-            temp.persist(&target).map_err(|e| e.error)?;
+            match temp {
+                Some(temp) => temp.persist(&target).map_err(|e| e.error)?,
+                None => fs::remove_file(&target)?,
+            }
             Ok(step)
         });
         match step {
             Ok(step) => done.push(step),
             Err(source) => return Err(undo(done, &target, source)),
-        }
-    }
-    for target in removals {
-        let step = Step::begin(target, together).and_then(|step| fs::remove_file(target).map(|()| step));
-        match step {
-            Ok(step) => done.push(step),
-            Err(source) => return Err(undo(done, target, source)),
         }
     }
     let touched: BTreeSet<&Path> = done.iter().map(|step| folder_of(&step.target)).collect();

@@ -17,7 +17,7 @@ fn passing(folder: &Path) -> Vec<String> {
 }
 
 /// Runs a command and sends it a signal after so long, unless it ended before.
-fn interrupted(project: &Project, args: &[&str], signal: &str, after: Duration) {
+pub(super) fn interrupted(project: &Project, args: &[&str], signal: &str, after: Duration) {
     let mut child = project.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(after);
     let _ended_before = Command::new("kill").args([signal, &child.id().to_string()]).stderr(Stdio::null()).status();
@@ -25,7 +25,7 @@ fn interrupted(project: &Project, args: &[&str], signal: &str, after: Duration) 
 }
 
 /// Delays that fall before, into and behind a run, whatever the machine.
-fn delays() -> impl Iterator<Item = Duration> {
+pub(super) fn delays() -> impl Iterator<Item = Duration> {
     (0..24u64).map(|step| Duration::from_millis(step * step / 3))
 }
 
