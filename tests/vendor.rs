@@ -234,6 +234,72 @@ fn contents(project: &Path) -> Vec<Vec<u8>> {
 }
 
 #[test]
+fn a_base_follows_upstream_when_a_kept_document_is_renamed_split_moved_or_of_another_kind() {
+    let item = "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n";
+    let renamed = MANIFEST.replace("name: a", "name: z");
+    for (upstream, keep, target) in [
+        (renamed.clone(), "{kind: ConfigMap, name: z}", "{kind: ConfigMap, name: z}"),
+        (MANIFEST.replace("ConfigMap", "Secret"), "{kind: Secret}", "{kind: Secret}"),
+        (
+            format!("{renamed}---\n{}", MANIFEST.replace("name: a", "name: y")),
+            "{name: y}, {name: z}",
+            "{kind: ConfigMap, name: z}",
+        ),
+        (format!("apiVersion: v1\nkind: List\nitems:\n{item}"), "{kind: List}", "{kind: ConfigMap, name: a}"),
+    ] {
+        let project = project();
+        let write = |path: &str, text: &str| {
+            fs::create_dir_all(project.path().join(path).parent().unwrap()).unwrap();
+            fs::write(project.path().join(path), text).unwrap();
+        };
+        let run = |args: &[&str]| {
+            let ran = overlay(args, project.path());
+            (ran.status.code(), String::from_utf8_lossy(&ran.stdout).into_owned() + &stderr(&ran))
+        };
+        let other = "apiVersion: v1\nkind: Service\nmetadata: {name: left-out}\n";
+        let patch = |target: &str| {
+            format!(
+                "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: s\nwhy: w\nevidence: [e]\nchanges:\n  - target: {target}\n    \
+                 patch:\n      - {{op: add, path: /metadata/labels, value: {{k: v}}}}\n"
+            )
+        };
+        write("b/base.yaml", &format!("{BASE}keep: [{{kind: ConfigMap, name: a}}]\n"));
+        write("up/m.yaml", &format!("{MANIFEST}---\n{other}"));
+        write("x/overlay.yaml", "apiVersion: overlay/v1\nkind: Overlay\nname: x\nbases: [../b]\npatches: [p.yaml]\n");
+        write("x/p.yaml", &patch("{kind: ConfigMap, name: a}"));
+        assert_eq!(run(&["vendor"]).0, Some(0));
+        write("up/m.yaml", &format!("{upstream}---\n{other}"));
+        // What `keep` names is gone: told, and nothing is written whatever is accepted.
+        let before = contents(project.path());
+        for args in [&["update", "b", "--write"][..], &["update", "b", "--write", "--accept-conflicts"]] {
+            let (exit, told) = run(args);
+            assert_eq!(exit, Some(1), "{told}");
+            assert!(told.contains("`keep` names what is gone: kind=ConfigMap, name=a\n"), "{told}");
+            assert!(
+                told.contains("    name in `keep` what it became, or take the line out, and run the update again\n"),
+                "{told}"
+            );
+            assert!(
+                told.ends_with("mend what is told of the base first, which --accept-conflicts does not pass over\n"),
+                "{told}"
+            );
+            assert_eq!(contents(project.path()), before);
+        }
+        // It names what upstream has now, which the lock does not have yet.
+        write("b/base.yaml", &format!("{BASE}keep: [{keep}]\n"));
+        let before = contents(project.path());
+        assert_eq!(run(&["update", "b"]).0, Some(i32::from(target != "{kind: ConfigMap, name: a}")));
+        assert_eq!(contents(project.path()), before);
+        let (exit, told) = run(&["update", "b", "--write", "--accept-conflicts"]);
+        assert_eq!(exit, Some(0), "{told}");
+        write("x/p.yaml", &patch(target));
+        assert_eq!(run(&["vendor", "b", "--check"]).0, Some(0));
+        let (exit, told) = run(&["verify", "x"]);
+        assert_eq!(exit, Some(0), "{keep}: {told}");
+    }
+}
+
+#[test]
 fn an_update_that_would_leave_an_overlay_that_does_not_build_is_not_written() {
     let project = project();
     let write = |path: &str, text: &str| {

@@ -133,7 +133,7 @@ pub fn run(args: &UpdateArgs, context: &mut Context) -> Result<End, Failure> {
     if args.format == UpdateFormat::Text {
         context.terminal.findings(&report.findings);
     }
-    if args.write && end == End::Clean && (report.ok || args.accept_conflicts) {
+    if args.write && end == End::Clean && (report.ok || args.accept_conflicts) && !held(&report) {
         end = write(looked.into_iter().map(|(followed, _)| followed).collect(), context)?;
     } else {
         context.terminal.aside(told(args, &report, end));
@@ -166,10 +166,18 @@ fn together(looked: &[(Followed, BaseUpdate)], findings: &mut Findings) {
     }
 }
 
+/// Whether a base cannot be vendored from its new upstream, whatever is accepted of patches.
+fn held(report: &UpdateReport) -> bool {
+    report.bases.iter().any(|base| !base.kept_gone.is_empty() || !base.stops.is_empty())
+}
+
 /// What is said of a run that wrote nothing.
 fn told(args: &UpdateArgs, report: &UpdateReport, end: End) -> &'static str {
     let conflicts = report.bases.iter().any(|base| base.conflicts() > 0);
     match (args.write, report.ok, report.changed) {
+        (true, false, _) if held(report) && end == End::Clean => {
+            "nothing was written; mend what is told of the base first, which --accept-conflicts does not pass over\n"
+        }
         (true, false, _) if conflicts && end == End::Clean => {
             "nothing was written; --accept-conflicts writes all the same\n"
         }

@@ -94,10 +94,26 @@ pub(super) fn whole(base: &Base) -> Result<(), Box<Diagnostic>> {
 /// The vendored files of a base in order, their bytes held against the lock. `None` where anything is not as the lock
 /// says; the findings tell what differs.
 pub fn open(root: &Root, base: &Base, findings: &mut Findings) -> Option<Vec<VendoredFile>> {
+    open_where(root, base, &|lock| other_files(base, lock).or_else(|| other_documents(base, lock)), findings)
+}
+
+/// Like [`open`], whatever `keep` says now: for a base on its way to another upstream, whose `keep` may name what only that
+/// one has.
+pub fn as_locked(root: &Root, base: &Base, findings: &mut Findings) -> Option<Vec<VendoredFile>> {
+    open_where(root, base, &|lock| other_files(base, lock), findings)
+}
+
+/// The vendored files of a base whose lock has no such problem.
+fn open_where(
+    root: &Root,
+    base: &Base,
+    problem: &dyn Fn(&Lock) -> Option<String>,
+    findings: &mut Findings,
+) -> Option<Vec<VendoredFile>> {
     let _turn = findings.keep(turn(base))?;
     findings.keep(current(root, &base.folder, &base.source))?;
     let lock = lock(root, base, findings)?;
-    if let Some(problem) = uncovered(base, &lock) {
+    if let Some(problem) = problem(&lock) {
         findings.add(not_locked(base, problem));
         return None;
     }
@@ -115,13 +131,15 @@ pub fn contents(base: &Base, files: &[VendoredFile], findings: &mut Findings) {
     }
 }
 
-/// Why the lock is not one of this `base.yaml`, if it is not.
-fn uncovered(base: &Base, lock: &Lock) -> Option<String> {
+/// Why the lock is not one of the files that this `base.yaml` names, if it is not.
+fn other_files(base: &Base, lock: &Lock) -> Option<String> {
     let wanted: Vec<_> = base.files.iter().map(|f| (base.origin.address(f), f.vendored.as_str())).collect();
     let locked: Vec<_> = lock.files.iter().map(|f| (Some(f.address.clone()), f.vendored.name.as_str())).collect();
-    if wanted != locked {
-        return Some(format!("{} names other files than the lock records", base.source.name));
-    }
+    (wanted != locked).then(|| format!("{} names other files than the lock records", base.source.name))
+}
+
+/// Why the lock is not one of this `keep`, if it is not.
+fn other_documents(base: &Base, lock: &Lock) -> Option<String> {
     let documents = lock.files.iter().flat_map(|f| &f.documents);
     let other = documents.into_iter().find(|d| !keep_agrees(base, d))?;
     let (is, should) = if other.kept { ("kept", "leaves it out") } else { ("left out", "keeps it") };

@@ -330,7 +330,12 @@ impl Planner<'_> {
         let message = format!("upstream has no document that is {}", target.value);
         let finding = Diagnostic::new(Code::TargetMissing, message).at(self.base.place(target), "keeps nothing");
         let near = near.iter().filter_map(|n| documents.get(n.index)).map(|d| d.identity.to_string());
-        near.fold(finding, |finding, identity| finding.note(format!("There is {identity}.")))
+        let finding = near.fold(finding, |finding, identity| finding.note(format!("There is {identity}.")));
+        finding.help(format!(
+            "Name in `keep` what upstream has, or take the line out. Where it is a newer upstream that has this document, run \
+             `overlay update {}`, which asks `keep` of the newer one alone.",
+            self.base.folder.name
+        ))
     }
 
     fn plan(&self, fetched: &[Manifest], kept: &[Vec<bool>], findings: &mut Findings) -> Option<Plan> {

@@ -322,6 +322,7 @@ fn push_base(out: &mut String, base: &BaseUpdate, paint: Paint) {
         out.push_str(&format!("  {title} {}\n", visible(&gone.target)));
         let near = gone.candidates.iter();
         near.for_each(|candidate| out.push_str(&format!("    there is {}\n", visible(candidate))));
+        out.push_str("    name in `keep` what it became, or take the line out, and run the update again\n");
     }
     base.stops.iter().for_each(|stop| push_stop(out, "the base cannot follow:", stop, paint));
     out.push('\n');

@@ -208,6 +208,11 @@ impl Both<'_> {
                 Code::AddOverExisting => "upstream has a value of its own there now".to_owned(),
                 _ => why.message.clone(),
             };
+            // What an added item meets is the one of its name, wherever that stands.
+            let (base, upstream) = match why.code {
+                Code::DuplicateItem => self.namesakes(operation),
+                _ => (base, upstream),
+            };
             return OperationUpdate { verdict: Verdict::Refused, message, base, upstream, ..told };
         }
         let near = self.near(operation);
@@ -218,6 +223,20 @@ impl Both<'_> {
         }
         let notes = hints(near, why);
         OperationUpdate { verdict: Verdict::Gone, message: why.message.clone(), base, notes, ..told }
+    }
+
+    /// The items of the base and of upstream that have the key of the one that the operation adds.
+    fn namesakes(&self, operation: &Operation) -> (Option<Value>, Option<Value>) {
+        let Op::Add(new) = &operation.op else { return (None, None) };
+        let path = &operation.path.value;
+        let list = path.first(path.segments().len().saturating_sub(1));
+        let items = |state| first(state, &list).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let (before, after) = (self.old.as_ref().map_or(&[][..], |(_, state)| items(state)), items(&self.new.1));
+        let key = key_of(&list, before, after);
+        let named = |item: &Value| key.and_then(|key| name(key, item));
+        let Some(wanted) = named(&new.value) else { return (None, None) };
+        let of = |items: &[Value]| items.iter().find(|item| named(item).as_ref() == Some(&wanted)).cloned();
+        (of(before), of(after))
     }
 
     /// Where what the operation leads to may be now, by upstream's own values first: earlier patches may have made less

@@ -72,6 +72,7 @@ pub fn look(root: &Root, newer: &Newer<'_>, findings: &mut Findings) -> Option<B
         ..BaseUpdate::default()
     };
     let shelf = Shelf::default();
+    shelf.put(root, base, files.iter().map(|file| file.vendored.clone()).collect());
     let mut judged = overlays(root, &shelf, base, &files, &mut update, findings);
     // A base that keeps what is gone cannot be vendored, and that is told.
     if update.kept_gone.is_empty() {
@@ -87,7 +88,8 @@ pub fn look(root: &Root, newer: &Newer<'_>, findings: &mut Findings) -> Option<B
 
 fn files(root: &Root, newer: &Newer<'_>, findings: &mut Findings) -> Option<Vec<File>> {
     let base = newer.base;
-    let vendored = check::open(root, base, findings)?;
+    // `keep` is asked of the new upstream: it may name already what only that one has.
+    let vendored = check::as_locked(root, base, findings)?;
     let read: Vec<Option<File>> = vendored
         .into_iter()
         .zip(base.files.iter().zip(newer.files))

@@ -25,6 +25,10 @@ use crate::resource::{Identity, Target};
 /// How many documents that a target means are listed.
 const MAX_LISTED: usize = 5;
 
+fn as_documents(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "document" } else { "documents" })
+}
+
 /// An overlay with the verdicts on its own patches, and what verdicts say of those of lower overlays.
 pub(super) struct Judged {
     /// Its folder.
@@ -287,11 +291,11 @@ impl Sides {
         let wanted = change.matches;
         // Had it meant the right number before, upstream would have changed that.
         if was.is_empty() || !wanted.allows(was.len()) {
-            let message = format!("the target means {} documents of the locked base, and says {wanted}", was.len());
+            let message = format!("the target means {} of the locked base, and says {wanted}", as_documents(was.len()));
             return OperationUpdate { verdict: Verdict::Broken, message, ..told };
         }
         if !now.is_empty() {
-            let message = format!("the target means {} documents upstream now, and says {wanted}", now.len());
+            let message = format!("the target means {} upstream now, and says {wanted}", as_documents(now.len()));
             let notes = self.telling_apart(&change.target, was, now);
             return OperationUpdate { verdict: Verdict::Refused, message, notes, ..told };
         }

@@ -826,3 +826,30 @@ fn a_document_that_a_target_of_several_takes_in_is_told() {
     let bumped = with("apps/v1", "apps/v2");
     assert_eq!(newly(UPSTREAM, &versioned, &bumped).1, [], "another version is the same document");
 }
+
+#[test]
+fn one_document_where_a_target_says_more_is_told_in_the_singular() {
+    let glob = pin("[name=agent]").replace("name: agent}", "name: 'agent*'}\n    matches: 2");
+    let daemon = &UPSTREAM[UPSTREAM.find("---").unwrap()..];
+    let two = format!("{UPSTREAM}{}", daemon.replace("name: agent, ", "name: agent-edge, "));
+    let (is, message, _) = verdict_from(&two, &glob, UPSTREAM);
+    assert_eq!(is, Verdict::Refused);
+    assert_eq!(message, "the target means 1 document upstream now, and says exactly 2");
+}
+
+#[test]
+fn an_appended_item_that_upstream_has_otherwise_is_told_with_upstreams_own() {
+    let list = "/spec/template/spec/volumes";
+    let ours = "{name: own, emptyDir: {}}";
+    let (run, theirs) = ("        - name: run\n", "        - {name: own, hostPath: {path: /own}}\n");
+    for end in ["-", "[name=run]"] {
+        let add = on_agent(&format!("      - {{op: add, path: '{list}/{end}', value: {ours}}}\n"));
+        let [operation] = &operations(&[&add], &with(run, &format!("{theirs}{run}")))[..] else {
+            panic!("one is expected")
+        };
+        assert_eq!(operation.verdict, Verdict::Refused, "{end}");
+        assert_eq!(operation.base, None, "{end}");
+        assert_eq!(operation.upstream, Some(serde_json::json!({"name": "own", "hostPath": {"path": "/own"}})), "{end}");
+        assert_eq!(operation.ours, Some(serde_json::json!({"name": "own", "emptyDir": {}})), "{end}");
+    }
+}
