@@ -198,8 +198,9 @@ fn a_journal_of_a_run_that_is_still_at_work_is_waited_for_and_one_of_a_dead_run_
     let started = Instant::now();
     let ran = overlay(&["vendor", "b"], folder);
     assert_eq!(ran.status.code(), Some(2), "{}", stderr(&ran));
-    let told = "/b is in use by another run of this program, which did not end within 10 seconds\n  = help: Try again";
-    assert!(stderr(&ran).contains(told), "{}", stderr(&ran));
+    let told =
+        "error: b is in use by another run of this program, which did not end within 10 seconds\n  = help: Try again";
+    assert!(stderr(&ran).starts_with(told), "{}", stderr(&ran));
     assert!(started.elapsed() >= Duration::from_secs(9), "{:?}", started.elapsed());
 }
 
@@ -225,6 +226,71 @@ fn this_projects_own_base_is_as_its_lock_says_and_has_the_content_that_upstream_
             "621995908027793649fd92402095509ff0401379e499b20c129edbfbe285f63d",
         ]
     );
+}
+
+#[test]
+fn what_stands_in_the_place_of_a_journal_and_is_none_is_told_and_left_there() {
+    let project = project();
+    let folder = project.path();
+    assert!(overlay(&["vendor", "b"], folder).status.success());
+    let journal = folder.join("b/.overlay-journal");
+    let told = |why: &str| {
+        format!(
+            "error: b/.overlay-journal is not a journal of this program: {why}\n  = help: Move it away. If this program was killed \
+             there, `git status` tells which files it changed.\n"
+        )
+    };
+    let refused = |why: &str| {
+        for args in [&["vendor", "b"][..], &["update", "b", "--write"]] {
+            let ran = overlay(args, folder);
+            assert_eq!((ran.status.code(), stderr(&ran)), (Some(2), told(why)));
+        }
+    };
+    fs::write(&journal, "mine\n").unwrap();
+    refused("it names no files as one does");
+    assert_eq!(fs::read_to_string(&journal).unwrap(), "mine\n");
+    fs::remove_file(&journal).unwrap();
+    fs::create_dir(&journal).unwrap();
+    refused("it is a folder");
+    fs::remove_dir(&journal).unwrap();
+    symlink("base.yaml", &journal).unwrap();
+    refused("it is a symbolic link");
+}
+
+#[test]
+fn a_file_of_a_base_that_stands_in_another_folder_is_read_and_not_written() {
+    for name in ["base.lock", "m.yaml", "base.yaml"] {
+        let project = project();
+        let folder = project.path();
+        let source = "source: {git: {url: 'https://git.example/r', ref: main, commit: COMMIT, path: m.yaml}}";
+        let source = source.replace("COMMIT", &"a".repeat(40));
+        fs::write(folder.join("b/base.yaml"), BASE.replace("source: {file: ../up/m.yaml}", &source)).unwrap();
+        assert!(overlay(&["vendor", "b", "--from", "up/m.yaml"], folder).status.success());
+        fs::create_dir(folder.join("shared")).unwrap();
+        fs::rename(folder.join("b").join(name), folder.join("shared").join(name)).unwrap();
+        symlink(Path::new("../shared").join(name), folder.join("b").join(name)).unwrap();
+        let ran = overlay(&["vendor", "b", "--check", "--from", "up/m.yaml"], folder);
+        assert_eq!((ran.status.code(), stderr(&ran)), (Some(0), "b is as locked\n".to_owned()));
+        fs::write(folder.join("up/m.yaml"), MANIFEST.replace("name: a", "name: b")).unwrap();
+        let before = contents(folder);
+        assert_eq!(overlay(&["update", "b", "--from", "up/m.yaml"], folder).status.code(), Some(0));
+        let ran = overlay(&["update", "b", "--from", "up/m.yaml", "--commit", &"b".repeat(40), "--write"], folder);
+        let told = format!("error[file-unreadable]: b/{name} is a symbolic link to shared/{name} and is not written\n");
+        assert!(stderr(&ran).contains(&told), "{}", stderr(&ran));
+        assert!(stderr(&ran).contains("  = help: Put the file itself into b.\n"), "{}", stderr(&ran));
+        assert_eq!((ran.status.code(), contents(folder)), (Some(2), before));
+    }
+    // A link within the folder leads to a file of the same step.
+    let project = project();
+    let folder = project.path();
+    assert!(overlay(&["vendor", "b"], folder).status.success());
+    fs::rename(folder.join("b/base.lock"), folder.join("b/lock")).unwrap();
+    symlink("lock", folder.join("b/base.lock")).unwrap();
+    fs::write(folder.join("up/m.yaml"), MANIFEST.replace("name: a", "name: b")).unwrap();
+    assert!(overlay(&["vendor", "b", "--accept-changes"], folder).status.success());
+    assert_eq!(names(folder), ["base.lock", "base.yaml", "lock", "m.yaml"]);
+    assert!(fs::symlink_metadata(folder.join("b/base.lock")).unwrap().is_symlink());
+    assert!(overlay(&["vendor", "b", "--check"], folder).status.success());
 }
 
 /// The files of the project that an update may write.

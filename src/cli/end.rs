@@ -212,6 +212,9 @@ impl Failure {
             }
             Failure::Disk(FsError::Io { .. }) => "Check the permissions of the file and of the folders above it.",
             Failure::Disk(FsError::HalfWritten { .. }) => "See what `git status` says before you go on.",
+            Failure::Disk(FsError::NoJournal { .. }) => {
+                "Move it away. If this program was killed there, `git status` tells which files it changed."
+            }
             Failure::Disk(FsError::InUse { .. }) => "Try again when it has ended.",
             Failure::CurrentFolder(_) => "Change to a folder that exists.",
             Failure::NoSuchPatch { .. } => "Name one of these, or leave the name out.",

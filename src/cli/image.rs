@@ -7,10 +7,11 @@ use clap::{Args, ValueEnum};
 use super::Context;
 use super::end::{End, Failure};
 use super::network::NetworkArgs;
+use super::vendor::turn;
 use crate::config::{self, Findings};
 use crate::diag::visible::visible;
 use crate::diag::{Code, Diagnostic, nearest};
-use crate::fsio::{self, Turn};
+use crate::fsio;
 use crate::layer::root::{Located, Root};
 use crate::patch::Patch;
 use crate::pinning::{self, Pin};
@@ -190,7 +191,8 @@ fn open(file: &Path, context: &Context, findings: &mut Findings) -> Result<Optio
 /// Writes the patch's new text, unless the file is no longer the one that was read: then a finding says so.
 fn write(target: &Target, text: &str, findings: &mut Findings) -> Result<bool, Failure> {
     let Target { root, file, patch } = target;
-    let _turn = Turn::to_write(file.path.parent())?;
+    let folder = file.path.parent().map(|folder| root.located(folder.to_owned()));
+    let _turn = turn(&folder, true)?;
     let now = config::source(file.name.clone(), root.read(file)?);
     if now.is_ok_and(|now| now.text == patch.source().text) {
         fsio::commit(&[fsio::Write { path: file.path.clone(), bytes: text.as_bytes() }], &[])?;

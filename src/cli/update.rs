@@ -214,7 +214,5 @@ fn plan(followed: Followed, findings: &mut Findings) -> Option<Plan> {
     let Followed { root, base, moved, pinned, new, .. } = followed;
     findings.keep(check::current(&root, &base.folder, &base.source))?;
     let accept = Accept { layout: false, changes: true };
-    let mut plan = vendor::plan(&root, &moved, &new, accept, findings)?;
-    plan.steps.extend(pinned);
-    Some(plan)
+    vendor::plan(&root, &moved, &new, accept, findings)?.with(pinned, &root, &moved, findings)
 }

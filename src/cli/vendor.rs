@@ -12,7 +12,7 @@ use crate::config::Findings;
 use crate::diag::Source;
 use crate::diag::visible::visible;
 use crate::fetch::{self, Asks, Job, Network};
-use crate::fsio::{self, Turn};
+use crate::fsio::{self, FsError, Turn};
 use crate::layer::base::{self, Base};
 use crate::layer::check;
 use crate::layer::overlay;
@@ -150,8 +150,11 @@ pub(super) fn open_base(
 
 /// The turn on the folders of some bases.
 pub(super) fn turn<'l>(folders: impl IntoIterator<Item = &'l Located>, writes: bool) -> Result<Turn, Failure> {
-    let folders = folders.into_iter().map(|folder| &*folder.path);
-    Ok(if writes { Turn::to_write(folders)? } else { Turn::to_read(folders)? })
+    let folders: Vec<&Located> = folders.into_iter().collect();
+    let paths = folders.iter().map(|folder| &*folder.path);
+    let turn = if writes { Turn::to_write(paths) } else { Turn::to_read(paths) };
+    let shown = |error: FsError| folders.iter().fold(error, |error, folder| error.named_in(&folder.path, &folder.name));
+    Ok(turn.map_err(shown)?)
 }
 
 /// The one base whose one file was handed over.
@@ -210,8 +213,7 @@ fn plan(args: &VendorArgs, opened: &Opened, fetched: &[Fetched], findings: &mut 
     let Opened { root, base, pinned, read } = opened;
     findings.keep(check::current(root, &base.folder, read))?;
     let accept = Accept { layout: args.accept_layout, changes: args.accept_changes };
-    let mut plan = vendor::plan(root, base, fetched, accept, findings)?;
-    plan.steps.extend(pinned.clone());
+    let plan = vendor::plan(root, base, fetched, accept, findings)?.with(pinned.clone(), root, base, findings)?;
     Some((base.folder.name.clone(), plan))
 }
 

@@ -3,7 +3,7 @@
 use std::fs::FileType;
 use std::io;
 use std::os::unix::fs::FileTypeExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::journal::{TURN_PAUSE, TURN_TRIES};
 
@@ -48,6 +48,14 @@ pub enum FsError {
         /// The folder.
         path: String,
     },
+    /// A file stands where this program notes which files it is changing, and says something else.
+    #[error("{path} is not a journal of this program: {why}")]
+    NoJournal {
+        /// The file.
+        path: String,
+        /// What shows that, a clause.
+        why: String,
+    },
     /// Several files were to change as one, and neither the new state nor the old one could be reached.
     #[error("cannot write {path}: {source}; and {unrestored} could not be put back as it was")]
     HalfWritten {
@@ -70,9 +78,31 @@ impl FsError {
             | FsError::TooLarge { path, .. }
             | FsError::Io { path, .. }
             | FsError::InUse { path }
+            | FsError::NoJournal { path, .. }
             | FsError::HalfWritten { path, .. } => name.clone_into(path),
         }
         self
+    }
+
+    /// The same error, a file in `folder` told under the name that a person knows that folder by.
+    #[must_use]
+    pub fn named_in(self, folder: &Path, name: &str) -> FsError {
+        let Ok(below) = Path::new(self.path()).strip_prefix(folder) else { return self };
+        let shown = Path::new(name).join(below).components().collect::<PathBuf>();
+        let shown = shown.to_string_lossy().into_owned();
+        self.named(&shown)
+    }
+
+    fn path(&self) -> &str {
+        match self {
+            FsError::Missing { path }
+            | FsError::NotRegular { path, .. }
+            | FsError::TooLarge { path, .. }
+            | FsError::Io { path, .. }
+            | FsError::InUse { path }
+            | FsError::NoJournal { path, .. }
+            | FsError::HalfWritten { path, .. } => path,
+        }
     }
 
     pub(super) fn io(action: &'static str, path: &Path, source: io::Error) -> FsError {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 
-use super::error::{FsError, not_regular};
+use super::error::FsError;
 use super::folder_of;
 use super::passing::{is_passing_name, passing_names};
 use super::read::read_resolved;
@@ -116,11 +116,14 @@ pub fn is_half_written(folder: &Path) -> bool {
 /// that is at work looks the same.
 fn recover(folder: &Path) -> Result<bool, FsError> {
     let path = folder.join(JOURNAL);
+    let no_journal = |why| FsError::NoJournal { path: path.display().to_string(), why };
     let journal = match read_resolved(&path, MAX_JOURNAL) {
         Err(FsError::Missing { .. }) => return Ok(false),
+        Err(FsError::NotRegular { what, .. }) => return Err(no_journal(format!("it is {what}"))),
+        Err(FsError::TooLarge { limit, .. }) => return Err(no_journal(format!("it is larger than {limit} bytes"))),
         read => read?,
     };
-    let steps = read_journal(&journal).ok_or_else(|| not_regular(&path, "not of this program"))?;
+    let steps = read_journal(&journal).ok_or_else(|| no_journal("it names no files as one does".to_owned()))?;
     let fail = |name: &str, error| FsError::io("write", &folder.join(name), error);
     for step in steps {
         match step {
@@ -251,7 +254,7 @@ mod tests {
             fs::write(dir.path().join(JOURNAL), format!("{line}\n")).unwrap();
             fs::write(dir.path().join("a"), "mine").unwrap();
             let error = recover(dir.path()).unwrap_err().named("j");
-            assert_eq!(error.to_string(), "j is not of this program, not a regular file");
+            assert_eq!(error.to_string(), "j is not a journal of this program: it names no files as one does");
             assert_eq!(listing(dir.path()), [held(JOURNAL, &format!("{line}\n")), held("a", "mine")]);
         }
     }

@@ -83,6 +83,33 @@ pub struct Plan {
     pub steps: Vec<Step>,
 }
 
+impl Plan {
+    /// The plan with one more step, such as the one that pins the base. `None` where a file of the base that is to change
+    /// stands in another folder, which the findings tell: a symbolic link leads there. Files of several folders do not change
+    /// as one where that is cut off.
+    pub fn with(self, step: Option<Step>, root: &Root, base: &Base, findings: &mut Findings) -> Option<Plan> {
+        let plan = Plan { steps: self.steps.into_iter().chain(step).collect() };
+        let apart = plan.steps.iter().filter(|step| step.file.path.parent() != Some(&*base.folder.path));
+        let apart: Vec<Diagnostic> = apart.map(|step| stands_apart(root, base, &step.file)).collect();
+        let is_whole = apart.is_empty();
+        findings.extend(apart);
+        is_whole.then_some(plan)
+    }
+}
+
+fn stands_apart(root: &Root, base: &Base, file: &Located) -> Diagnostic {
+    let leads_there = |name: &&String| root.resolve(&base.folder.path, name).is_ok_and(|to| to.path == file.path);
+    let links = fsio::names(&base.folder.path);
+    let link = links.iter().find(leads_there).map(|name| root.show(&base.folder.path.join(name)));
+    let message = match link {
+        Some(link) => format!("{link} is a symbolic link to {} and is not written", file.name),
+        None => format!("{} stands outside {} and is not written", file.name, base.folder.name),
+    };
+    let finding = Diagnostic::new(Code::FileUnreadable, message).at(base.place(&base.name), "this base");
+    let finding = finding.note("The files of a base change as one step, which those of one folder can.");
+    finding.help(format!("Put the file itself into {}.", base.folder.name))
+}
+
 /// One file to be written or removed.
 #[derive(Clone, Debug)]
 pub struct Step {
@@ -353,7 +380,8 @@ impl Planner<'_> {
         {
             steps.push(Step { file, note: "the hashes of the base".into(), bytes: Some(text.into_bytes()) });
         }
-        (findings.len() == before).then_some(Plan { steps })
+        let plan = Plan { steps }.with(None, self.root, self.base, findings)?;
+        (findings.len() == before).then_some(plan)
     }
 
     /// The text that the lock is to have; `None` where the one that is there says all of it. That a server has another

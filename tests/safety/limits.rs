@@ -271,7 +271,7 @@ fn a_list_of_ignored_folders_is_as_large_as_the_limit_and_no_larger() {
 #[test]
 fn a_journal_beyond_the_limit_is_refused_unread() {
     let project = lab("x");
-    for (size, told) in [(4 << 20, "not of this program"), ((4 << 20) + 1, "larger than 4194304 bytes")] {
+    for (size, told) in [(4 << 20, "names no files as one does"), ((4 << 20) + 1, "larger than 4194304 bytes")] {
         project.write("base/net/.overlay-journal", &"x".repeat(size));
         let ran = project.run(&["vendor", "base/net"]);
         assert!(ran.exit == Some(2) && ran.stderr.contains(told), "{:?} {}", ran.exit, ran.stderr);
