@@ -154,7 +154,7 @@ fn together(looked: &[(Followed, BaseUpdate)], findings: &mut Findings) {
     if looked.iter().any(|(_, update)| update.conflicts() > 0) {
         return;
     }
-    let mut rest: Vec<&Followed> = looked.iter().filter(|(_, update)| update.changed).map(|(f, _)| f).collect();
+    let mut rest: Vec<&Followed> = looked.iter().filter(|(_, update)| update.differs()).map(|(f, _)| f).collect();
     while let Some(root) = rest.first().map(|followed| &followed.root) {
         let (of_root, others): (Vec<&Followed>, Vec<_>) = rest.iter().partition(|followed| followed.root == *root);
         let of_root = of_root.into_iter();

@@ -24,7 +24,7 @@ pub struct UpdateReport {
     schema: &'static str,
     /// Whether every base could be looked at, and no patch conflicts.
     pub ok: bool,
-    /// Whether any upstream has other bytes than its lock records.
+    /// Whether any upstream has other bytes than its lock records, or any `keep` means other documents than it.
     pub changed: bool,
     /// The bases.
     pub bases: Vec<BaseUpdate>,
@@ -37,7 +37,7 @@ impl UpdateReport {
     /// A report of bases. It is ok when no patch conflicts and no finding is an error.
     pub fn new(bases: Vec<BaseUpdate>, findings: Vec<Diagnostic>) -> UpdateReport {
         let ok = bases.iter().all(|base| base.conflicts() == 0) && !findings.iter().any(Diagnostic::is_error);
-        let changed = bases.iter().any(|base| base.changed);
+        let changed = bases.iter().any(BaseUpdate::differs);
         UpdateReport { schema: UPDATE_SCHEMA, ok, changed, bases, findings }
     }
 }
@@ -55,7 +55,7 @@ pub struct BaseUpdate {
     pub revision: Option<Revision>,
     /// Whether upstream has other bytes than the lock records.
     pub changed: bool,
-    /// The documents that upstream changed, added or took out.
+    /// The documents that upstream changed, added or took out, and those that `keep` takes in or leaves out now.
     pub documents: Vec<DocumentUpdate>,
     /// What `keep` names and upstream no longer has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -71,6 +71,16 @@ pub struct BaseUpdate {
 }
 
 impl BaseUpdate {
+    /// Whether the base would be written anew.
+    pub fn differs(&self) -> bool {
+        self.changed || self.keeps_others()
+    }
+
+    /// Whether `keep` means other documents than it did when the lock was written, of those that upstream had then.
+    pub fn keeps_others(&self) -> bool {
+        self.documents.iter().any(|document| document.kept_before.is_some())
+    }
+
     /// How many patches conflict, targets of `keep` that are gone and what else stops a build counted in.
     pub fn conflicts(&self) -> usize {
         let patches = self.overlays.iter().flat_map(|o| &o.patches);
@@ -94,6 +104,7 @@ pub struct Revision {
 
 /// A document that is not as it was.
 #[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct DocumentUpdate {
     /// What it is called, upstream's new name where it has one.
     pub resource: String,
@@ -102,6 +113,9 @@ pub struct DocumentUpdate {
     pub was: Option<String>,
     /// Whether the base keeps it.
     pub kept: bool,
+    /// Whether the base kept it when the lock was written, where that is not so now: `keep` was changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_before: Option<bool>,
     /// What happened to it.
     pub state: DocumentState,
     /// What changed in it, as far as both texts are at hand.
@@ -121,6 +135,8 @@ pub enum DocumentState {
     Changed,
     /// It means something else, and of the old one only a digest is known.
     ChangedUnseen,
+    /// Upstream has it as it was.
+    Unchanged,
 }
 
 /// A target of `keep` that no document is any more.
@@ -362,10 +378,16 @@ fn push_document(out: &mut String, document: &DocumentUpdate, paint: Paint) {
         DocumentState::Gone => (paint.gone("gone"), ""),
         DocumentState::Changed => (paint.changed("changed"), ""),
         DocumentState::ChangedUnseen => (paint.changed("changed"), ", and the old one is known by its digest alone"),
+        DocumentState::Unchanged => (paint.changed("unchanged"), ""),
+    };
+    let before = match document.kept_before {
+        Some(true) => ", kept before: `keep` leaves it out now",
+        Some(false) => ", left out before: `keep` takes it in now",
+        None => "",
     };
     let left_out = if document.kept { "" } else { " (left out)" };
     let was = document.was.as_ref().map_or(String::new(), |was| format!(", was {}", visible(was)));
-    out.push_str(&format!("  {state}{left_out}{was}{how}\n"));
+    out.push_str(&format!("  {state}{left_out}{before}{was}{how}\n"));
     if document.differences.is_empty() {
         out.push_str(&format!("    {}\n", visible(&document.resource)));
     }
@@ -465,6 +487,11 @@ fn github_base(base: &BaseUpdate) -> String {
     if base.changed {
         let message = format!("upstream of {} has changed; run `overlay update {} --write`", base.name, base.path);
         let title = "a newer upstream";
+        out.push_str(&Command { severity: Severity::Note, file: &place, line: 1, title, message: &message }.written());
+    }
+    if base.keeps_others() && !base.changed {
+        let message = format!("`keep` means other documents than the lock; run `overlay update {} --write`", base.path);
+        let title = "`keep` was changed";
         out.push_str(&Command { severity: Severity::Note, file: &place, line: 1, title, message: &message }.written());
     }
     for gone in &base.kept_gone {

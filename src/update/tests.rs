@@ -1,10 +1,11 @@
 //! Verdicts on invented upstreams. Each test has one upstream, what became of it, and patches.
 
 use super::*;
+use crate::diag::render::Dress;
 use crate::layer::base::Base;
 use crate::layer::testing::Project;
 use crate::layer::vendor::{self, Accept};
-use crate::report::update::{DocumentState, OperationUpdate, Verdict};
+use crate::report::update::{DocumentState, OperationUpdate, UpdateReport, Verdict, update_text};
 
 const BASE: &str = "apiVersion: overlay/v1\nkind: Base\nname: b\nsource: {file: ../../up/m.yaml}\n";
 
@@ -491,6 +492,30 @@ fn documents_are_told_that_are_new_gone_changed_or_known_by_a_digest_alone() {
     assert_eq!(update.documents.iter().map(|d| d.state).collect::<Vec<_>>(), [DocumentState::Gone]);
     assert_eq!(update.kept_gone.iter().map(|k| &*k.target).collect::<Vec<_>>(), ["kind=DaemonSet"]);
     assert_eq!(update.conflicts(), 1);
+}
+
+#[test]
+fn a_document_that_keep_takes_in_or_leaves_out_now_is_told_though_upstream_did_not_change_it() {
+    let project = project("keep: [{kind: DaemonSet}]\n", &[]);
+    let told = |keep: &str, newer: &str| {
+        project.write("base/b/base.yaml", &format!("{BASE}{keep}"));
+        let update = looked(&project, newer, None).unwrap();
+        assert_eq!(update.changed, newer != UPSTREAM);
+        let report = UpdateReport::new(vec![update.clone()], Vec::new());
+        let one = |d: &crate::report::update::DocumentUpdate| (d.resource.clone(), d.kept, d.kept_before, d.state);
+        (report.changed, update.documents.iter().map(one).collect::<Vec<_>>(), update_text(&report, Dress::Plain))
+    };
+    let (changed, documents, text) = told("keep: [{kind: ConfigMap}]\n", UPSTREAM);
+    let (config, daemon) = ("ConfigMap/settings".to_owned(), "DaemonSet.apps/net/agent".to_owned());
+    let unchanged = DocumentState::Unchanged;
+    let expected = [(config.clone(), true, Some(false), unchanged), (daemon, false, Some(true), unchanged)];
+    assert_eq!((changed, &documents[..]), (true, &expected[..]));
+    let expected = "  unchanged, left out before: `keep` takes it in now\n    ConfigMap/settings\n  unchanged (left out), kept \
+                    before: `keep` leaves it out now\n    DaemonSet.apps/net/agent\n";
+    assert!(text.contains(expected), "{text}");
+    let (changed, documents, _) = told("", &with("1500", "9000"));
+    assert_eq!((changed, documents), (true, vec![(config, true, Some(false), DocumentState::ChangedUnseen)]));
+    assert_eq!(told("keep: [{kind: DaemonSet}]\n", UPSTREAM).1, []);
 }
 
 #[test]

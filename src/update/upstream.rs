@@ -46,7 +46,8 @@ pub(super) fn kept_gone(base: &Base, files: &[File]) -> Vec<KeptGone> {
     .collect()
 }
 
-/// The documents that are not as they were: those that changed or are gone in the old order, then the new ones.
+/// The documents that are not as they were, or that `keep` takes for others than it did: those that changed or are gone in
+/// the old order, then the new ones.
 pub(super) fn documents(files: &[File], findings: &mut Findings) -> Option<Vec<DocumentUpdate>> {
     let old: Vec<Option<Vec<Old>>> = files.iter().map(|file| old(file, findings)).collect();
     let old: Vec<Old> = old.into_iter().collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
@@ -90,21 +91,24 @@ fn document<'v>(identity: &Identity, value: &'v Value) -> diff::Document<'v> {
 }
 
 fn changed(old: &Old, new: &Document, kept: bool, pair: &Pairing) -> Option<DocumentUpdate> {
-    if old.content == new.content {
-        return None;
-    }
     let resource = new.identity.to_string();
     let was = (old.identity != new.identity).then(|| named(&old.identity));
-    if old.value.is_none() {
-        let state = DocumentState::ChangedUnseen;
-        return Some(DocumentUpdate { resource, was, kept, state, differences: Vec::new() });
+    let kept_before = (old.kept != kept).then_some(old.kept);
+    let state = match &old.value {
+        _ if old.content == new.content => DocumentState::Unchanged,
+        None => DocumentState::ChangedUnseen,
+        Some(_) => DocumentState::Changed,
+    };
+    if state == DocumentState::Unchanged && kept_before.is_none() {
+        return None;
     }
-    let differences = pair.differences.iter().map(|d| Departure::new(&resource, d, None)).collect();
-    Some(DocumentUpdate { resource, was, kept, state: DocumentState::Changed, differences })
+    let seen = pair.differences.iter().filter(|_| state == DocumentState::Changed);
+    let differences = seen.map(|d| Departure::new(&resource, d, None)).collect();
+    Some(DocumentUpdate { resource, was, kept, kept_before, state, differences })
 }
 
 fn whole(identity: &Identity, kept: bool, state: DocumentState) -> DocumentUpdate {
-    DocumentUpdate { resource: named(identity), was: None, kept, state, differences: Vec::new() }
+    DocumentUpdate { resource: named(identity), was: None, kept, kept_before: None, state, differences: Vec::new() }
 }
 
 /// A resource with its API version, where that may be what matters.
