@@ -51,6 +51,17 @@ pub struct Spelled<'a> {
     pub tree: &'a Tree,
     /// The node that spells the value.
     pub node: NodeId,
+    /// Set where the node is of the text that is changed, and a `move` or `copy` takes it.
+    pub taken: Option<Taken<'a>>,
+}
+
+/// What is known of a node that a `move` or `copy` takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken<'a> {
+    /// The comment lines directly above it, which go along with a `move`.
+    pub above: &'a str,
+    /// Whether it says the very value that is written: changes before may have made it another.
+    pub is_same: bool,
 }
 
 /// An edit of a text: the bytes of `range` give way to `text`.

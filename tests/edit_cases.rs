@@ -104,7 +104,7 @@ impl Operation {
         let spelled = self.node("value").filter(|_| self.field("spelled") != Some(&Value::Bool(false)));
         let new = self.field("value").map(|value| New {
             value,
-            spelled: spelled.map(|node| Spelled { text: &self.text, tree: &self.tree, node }),
+            spelled: spelled.map(|node| Spelled { text: &self.text, tree: &self.tree, node, taken: None }),
             comment: self.field("comment").and_then(Value::as_str),
         });
         let action = match self.field("op").and_then(Value::as_str) {

@@ -225,7 +225,7 @@ fn kubectl_reads_what_a_patch_spelled_as_only_others_can() {
         let written = format!("value: {spelling}");
         let tree = Tree::parse(&written).unwrap_or_else(|e| panic!("{e} in {written:?}"));
         let Kind::Mapping { entries, .. } = &tree.node(tree.root().unwrap()).kind else { panic!("{written:?}") };
-        let spelled = Some(Spelled { text: &written, tree: &tree, node: entries[0].value });
+        let spelled = Some(Spelled { text: &written, tree: &tree, node: entries[0].value, taken: None });
         let new = New { value, spelled, comment: None };
         let adding = added.map(|path| (Action::Add(new), path));
         for (action, path) in adding.into_iter().chain(replaced.map(|path| (Action::Replace(new), path))) {

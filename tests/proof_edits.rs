@@ -16,7 +16,7 @@ use std::path::Path;
 
 use dice::Dice;
 use overlay::yaml::load::load_text;
-use plans::{any_subject, plan_of};
+use plans::{any_subject, objections, plan_of};
 use proving::{any_value, block, oddly, patch, patch_of_text, places, plan, verified, with_text};
 use serde_json::{Value, json};
 
@@ -296,7 +296,7 @@ const TAKEN: &[(&str, &str, &str)] = &[
     (
         "l:\n- name: 'a' # of a\n  v: \"1\"\n- name: b\n",
         "{op: replace, path: /l/0/v, value: '2'}\n      - {op: move, from: /l/0, path: /l/1}",
-        "l:\n- name: b\n- name: a\n  v: \"2\"\n",
+        "l:\n- name: b\n- name: 'a'\n  v: \"2\"\n",
     ),
     (
         "l:\n- name: 'a'\n  v: \"1\"\n",
@@ -304,6 +304,89 @@ const TAKEN: &[(&str, &str, &str)] = &[
         "l:\n- name: 'a'\n  v: \"1\"\np:\n  q:\n    name: a\n    v: \"1\"\n",
     ),
 ];
+
+/// The same, with comments above what is taken: they go with what is moved into a block, and are not copied.
+const COMMENTED: &[(&str, &str, &str)] = &[
+    (
+        "l:\n  # far\n\n  # of a\n  # and more\n  - a\n  # of b\n  - b\n  # of c\n  - c\n",
+        "{op: move, from: /l/0, path: /l/1}",
+        "l:\n  # far\n\n  # of b\n  - b\n  # of a\n  # and more\n  - a\n  # of c\n  - c\n",
+    ),
+    ("l:\n# of a\n- a\n- b\n", "{op: move, from: /l/0, path: /l/1}", "l:\n- b\n# of a\n- a\n"),
+    (
+        "m:\n    # of k\n    k: 'v'\n    w: x\no:\n    deep:\n        p: z\n",
+        "{op: move, from: /m/k, path: /o/deep/k}",
+        "m:\n    w: x\no:\n    deep:\n        p: z\n        # of k\n        k: 'v'\n",
+    ),
+    ("l:\n# of a\n- a\n- b\n", "{op: copy, from: /l/0, path: /c}", "l:\n# of a\n- a\n- b\nc: a\n"),
+    ("l:\n# of a\n- a\n- b\no: [c]\n", "{op: move, from: /l/0, path: /o/0}", "l:\n- b\no: [a, c]\n"),
+    (
+        "l:\n# of a\n- name: 'a'\n  v: 1\n- b\n",
+        "{op: replace, path: /l/0/v, value: 2}\n      - {op: move, from: /l/0, path: /l/1}",
+        "l:\n- b\n# of a\n- name: 'a'\n  v: 2\n",
+    ),
+    ("l:\n- - a\n  # of b\n  - b\n", "{op: move, from: /l/0/1, path: /l/0/0}", "l:\n- - b\n  - a\n"),
+    (
+        "m:\n  a:\n    # of k\n    k: v\n    w: x\n  b:\n    z: 1\n",
+        "{op: move, from: /m/a/k, path: /m/b/k}\n      - {op: remove, path: /m/a}",
+        "m:\n  b:\n    z: 1\n    # of k\n    k: v\n",
+    ),
+    (
+        "l:\n- name: z\n- name: a\n  # of k\n  k: v\n- name: b\n",
+        "{op: move, from: '/l/[name=a]/k', path: '/l/[name=b]/k'}\n      - {op: remove, path: '/l/[name=z]'}",
+        "l:\n- name: a\n- name: b\n  # of k\n  k: v\n",
+    ),
+    (
+        "m:\r\n    # of k\r\n    k: v\r\n    w: x\r\no:\r\n  p: z\r\n",
+        "{op: move, from: /m/k, path: /o/k}",
+        "m:\r\n    w: x\r\no:\r\n  p: z\r\n  # of k\r\n  k: v\r\n",
+    ),
+];
+
+/// Texts in a document, operations on them, and what comes of them.
+const TAKEN_INSIDE: &[(&str, &str, &str, &str)] =
+    &[("yaml", "l:\n# of a\n- 'a'\n- b\n", "{op: move, from: /l/0, path: /l/1}", "l:\n- b\n# of a\n- 'a'\n")];
+
+#[test]
+fn comments_go_with_what_is_moved() {
+    let subject = any_subject();
+    for (base, operations, after) in COMMENTED {
+        let text = patch(&json!({"kind": "X"}), &json!({})).replace("{}", operations);
+        let built = verified(&subject, &plan(&format!("{HEAD}{base}"), &text).unwrap());
+        assert_eq!(built, Some(Ok(format!("{HEAD}{after}"))), "{operations}");
+    }
+}
+
+#[test]
+fn a_comment_goes_with_nothing_but_what_it_stands_above() {
+    let subject = any_subject();
+    let base = format!("{HEAD}l:\n# of a\n- a\n- b\nm:\n  # of k\n  k: v\n  w: x\no:\n  p: 1\n");
+    let operations = "{op: remove, path: /l/0}\n      - {op: move, from: /m/k, path: /o/k}\n      \
+                      - {op: add, path: /o/q, value: new}";
+    let plan = plan(&base, &patch(&json!({"kind": "X"}), &json!({})).replace("{}", operations)).unwrap();
+    let right = format!("{HEAD}l:\n- b\nm:\n  w: x\no:\n  p: 1\n  # of k\n  k: v\n  q: new\n");
+    assert_eq!(verified(&subject, &plan), Some(Ok(right.clone())));
+    for (text, other) in [
+        ("  q: new", "  # of k\n  q: new"),
+        ("  q: new", "  # of a\n  q: new"),
+        ("  # of k", "  # of a"),
+        ("  # of k", "  # of k\n  # of k"),
+        ("  # of k", "  # of a\n  # of k"),
+    ] {
+        let other = right.replace(text, other);
+        assert!(!objections(&subject, &plan, &other).is_empty(), "{other}");
+    }
+}
+
+#[test]
+fn what_is_moved_or_copied_in_a_text_stays_as_it_is_written() {
+    let subject = any_subject();
+    for (language, before, operations, after) in TAKEN_INSIDE {
+        let document = |text: &str| with_text(text, &mut Dice::new(operations));
+        let built = verified(&subject, &plan(&document(before), &patch_of_text(language, operations)).unwrap());
+        assert_eq!(built, Some(Ok(document(after))), "{operations}");
+    }
+}
 
 #[test]
 fn what_is_moved_or_copied_stays_as_it_is_written() {

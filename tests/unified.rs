@@ -105,6 +105,23 @@ fn a_line_that_two_patches_change_is_told_as_of_both() {
 }
 
 #[test]
+fn a_comment_that_goes_with_what_is_moved_is_of_the_patch_that_moves_it() {
+    let far = "c: 1\nd: 1\ne: 1\nf: 1\ng: 1\nh: 1\ni: 1\n";
+    let head = "apiVersion: v1\nkind: X\nmetadata: {name: net}\n";
+    let manifest = &format!("{head}a:\n  # of k\n  k: v\n  w: x\n{far}b:\n  p: 1\n");
+    let change = |operation: &str| format!("  - target: {{kind: X}}\n    patch:\n      - {operation}\n");
+    let first = change("{op: move, from: /a/k, path: /b/k}");
+    let project = project(manifest, &[("first", &first), ("second", &change("{op: replace, path: /b/p, value: 2}"))]);
+    let diff = project.output(&["diff", "lab"]);
+    let heads: Vec<&str> = diff.lines().filter(|line| line.starts_with("@@ ")).collect();
+    assert_eq!(
+        heads,
+        ["@@ -2,8 +2,6 @@ X/net · first", "@@ -13,4 +11,6 @@ X/net · first (+15,2), second (-16 +14)"],
+        "{diff}"
+    );
+}
+
+#[test]
 fn an_item_without_a_name_that_two_patches_change_is_told_as_of_both() {
     let manifest =
         "apiVersion: example.org/v1\nkind: Rule\nmetadata: {name: net}\nrules:\n- from: [a, b]\n  to: [c, d]\n";

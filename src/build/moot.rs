@@ -55,6 +55,14 @@ impl<'s> Course<'s> {
         moot
     }
 
+    /// Whether a step writes what its operation took out elsewhere.
+    pub(super) fn is_move(&self, number: usize) -> bool {
+        let of_it = |step: &&&Step| {
+            self.steps.get(number).is_some_and(|other| other.origin.is_of_one_operation_with(&step.origin))
+        };
+        self.steps.iter().find(of_it).is_some_and(|first| matches!(first.action, Action::Remove))
+    }
+
     /// Where what a step takes from elsewhere stood before all steps, of which it is the one of that number; `None` where
     /// they brought it.
     pub(super) fn origin_of(&self, number: usize) -> Option<Vec<String>> {

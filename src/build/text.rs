@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::moot::Course;
-use crate::change::{Action, Change, New, Spelled, TextEdit, apply_edits, pointer};
+use crate::change::{Action, Change, New, Spelled, Taken, TextEdit, apply_edits, pointer};
 use crate::diag::{Code, Diagnostic, Place};
 use crate::embedded::{self, Language};
 use crate::patch::Patch;
@@ -155,12 +155,21 @@ impl Inside {
         let language = found.language;
         let read = embedded::read(language, &before).unwrap_or(Value::Null);
         let plain: Vec<&Step> = steps.iter().map(|(_, step)| step).collect();
-        let moot = Course::new(&read, &plain, &[]).moot();
+        let course = Course::new(&read, &plain, &[]);
+        let moot = course.moot();
+        let takes = language != Language::Toml && plain.iter().any(|step| step.taken().is_some());
+        let source = if takes { Source::read(&*before).ok() } else { None };
+        let start = source.as_ref().map(|source| Start { source, value: &read, language });
         let mut text = before.to_string();
         let mut edits = Vec::new();
         for (number, (patch, step)) in steps.iter().enumerate().filter(|(number, _)| moot.get(*number) == Some(&false))
         {
-            let made = embedded::edit(language, &text, &step.as_change(patch)).map_err(|error| {
+            let change = step.as_change(patch);
+            let change = match (&start, step.taken()) {
+                (Some(start), Some(_)) => as_it_stands(change, start, &course, number),
+                _ => change,
+            };
+            let made = embedded::edit(language, &text, &change).map_err(|error| {
                 Box::new(refused(&site(resource, patch, step), &step.origin, error.to_string()).help(REPLACE_THE_TEXT))
             })?;
             text = apply_edits(&text, &made);
@@ -262,14 +271,21 @@ fn make(
     (start, course): (&Text, &Course<'_>),
     steps: &[(usize, &Patch, &Step)],
 ) -> Result<Text, Box<Diagnostic>> {
-    if is_json(&text) {
-        return steps.iter().try_fold(text, |text, (_, patch, step)| follow_in_json(resource, &text, patch, step));
-    }
+    let is_json = is_json(&text);
+    let language = if is_json { Language::Json } else { Language::Yaml };
+    let start = Start { source: start, value: start.value(), language };
     let changes = steps.iter().map(|&(number, patch, step)| {
         let change = readable(step.as_change(patch));
-        if step.taken().is_some() { as_it_stands(change, start, course, number) } else { change }
+        if step.taken().is_some() { as_it_stands(change, &start, course, number) } else { change }
     });
     let changes: Vec<Change<'_>> = changes.collect();
+    if is_json {
+        let mut text = text;
+        for ((_, patch, step), change) in steps.iter().zip(&changes) {
+            text = follow_in_json(resource, &text, patch, step, change)?;
+        }
+        return Ok(text);
+    }
     let edited = text.edited_by_all(&changes).map_err(|(number, error)| {
         let why = error.to_string();
         let finding = match steps.get(number) {
@@ -289,13 +305,16 @@ fn is_read_alike(tree: &Tree, node: NodeId) -> bool {
     bare.all(|text| scalar::ambiguous(text).is_none())
 }
 
-/// The change, with what a `move` or `copy` takes spelled as it stands in the text, unless the steps before changed it.
-fn as_it_stands<'t>(change: Change<'t>, text: &'t Text, course: &Course<'_>, number: usize) -> Change<'t> {
+/// The change, with what a `move` or `copy` takes spelled as it stands in the text that the course began at.
+fn as_it_stands<'t>(change: Change<'t>, start: &'t Start<'_>, course: &Course<'_>, number: usize) -> Change<'t> {
     let spelled = |new: &New<'_>| {
         let path = course.origin_of(number)?;
-        let is_same = text.value().pointer(&pointer(&path)) == Some(new.value);
-        let node = load::find(text.tree(), &path).filter(|node| is_same && is_read_alike(text.tree(), *node))?;
-        Some(Spelled { text: text.text(), tree: text.tree(), node })
+        let (text, tree) = (start.source.text(), start.source.tree());
+        let node =
+            load::find(tree, &path).filter(|node| start.language == Language::Json || is_read_alike(tree, *node))?;
+        let above = if course.is_move(number) { start.source.comments_above(&path) } else { "" };
+        let is_same = start.value.pointer(&pointer(&path)) == Some(new.value);
+        Some(Spelled { text, tree, node, taken: Some(Taken { above, is_same }) })
     };
     let action = match change.action {
         Action::Add(new) => Action::Add(New { spelled: spelled(&new), ..new }),
@@ -303,6 +322,14 @@ fn as_it_stands<'t>(change: Change<'t>, text: &'t Text, course: &Course<'_>, num
         Action::Remove => Action::Remove,
     };
     Change { action, ..change }
+}
+
+/// The text that a course begins at.
+struct Start<'t> {
+    source: &'t Source<'t>,
+    /// What it says in its language.
+    value: &'t Value,
+    language: Language,
 }
 
 fn site<'a>(resource: &'a str, patch: &'a Patch, step: &Step) -> Site<'a> {
@@ -329,9 +356,15 @@ fn is_json(text: &Text) -> bool {
     text.text().starts_with('{') && embedded::read(Language::Json, text.text()).is_ok()
 }
 
-fn follow_in_json(resource: &str, text: &Text, patch: &Patch, step: &Step) -> Result<Text, Box<Diagnostic>> {
+fn follow_in_json(
+    resource: &str,
+    text: &Text,
+    patch: &Patch,
+    step: &Step,
+    change: &Change<'_>,
+) -> Result<Text, Box<Diagnostic>> {
     let document = text.text();
-    let edited = embedded::edit(Language::Json, document, &readable(step.as_change(patch)))
+    let edited = embedded::edit(Language::Json, document, change)
         .map_err(|error| error.to_string())
         .and_then(|edits| Source::read(apply_edits(document, &edits)).map_err(|error| error.to_string()));
     match edited {

@@ -61,7 +61,7 @@ impl Patch {
 
     /// A node of its file, as a model for how to spell a value.
     pub fn spelled(&self, node: NodeId) -> Spelled<'_> {
-        Spelled { text: &self.file.source().text, tree: self.file.tree(), node }
+        Spelled { text: &self.file.source().text, tree: self.file.tree(), node, taken: None }
     }
 }
 

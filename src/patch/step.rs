@@ -89,7 +89,9 @@ impl Spelling {
     fn as_spelled<'a>(&'a self, patch: &'a Patch) -> Option<change::Spelled<'a>> {
         match self {
             Spelling::Patch(node) => Some(patch.spelled(*node)),
-            Spelling::Made(made) => Some(change::Spelled { text: &made.text, tree: &made.tree, node: made.root }),
+            Spelling::Made(made) => {
+                Some(change::Spelled { text: &made.text, tree: &made.tree, node: made.root, taken: None })
+            }
             Spelling::Taken(_) => None,
         }
     }

@@ -59,8 +59,8 @@ pub struct DocumentProof {
 pub struct TextEdits {
     /// Where the text stands and what it is written in.
     pub within: Within,
-    /// Where they take parts of it out or bring others, by ways inside it. No values.
-    pub edits: Vec<Difference>,
+    /// Where they take parts of it out or bring others, by ways inside it.
+    pub edits: Edits,
 }
 
 /// A difference and the claim that it belongs to.

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
+use super::shadow::Edits;
 use crate::diff::{At, Difference, Path, Step, What};
 use crate::yaml::load;
 use crate::yaml::tree::{Entry, Item, Kind, NodeId, Style, Tree};
@@ -42,6 +43,35 @@ pub(super) struct Extents {
 pub(super) struct Told {
     base: HashSet<(NodeId, usize)>,
     result: HashSet<(NodeId, usize)>,
+    /// The comment lines that stood above what is moved, with where that is now.
+    carried: Vec<(Path, Vec<String>)>,
+}
+
+impl Told {
+    /// For these edits of a document.
+    pub(super) fn of(edits: &Edits, base: Side<'_>) -> Told {
+        let above = |was: &Path| {
+            let path = sided(was, |item| item.before);
+            let entry = walk(base, &path, path.len()).entry?;
+            let start = line_start(base.text, entry.start);
+            let is_first = base.text.get(start..entry.start)?.trim().is_empty();
+            let comments = base.text.get(above_comments(base.text, start)..start).filter(|_| is_first)?;
+            Some(comments.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>())
+        };
+        let carried = edits.moved.iter().filter_map(|(was, now)| Some((now.clone(), above(was)?)));
+        Told { carried: carried.collect(), ..Told::default() }
+    }
+
+    /// Where the lines begin that came to a place of the result, the first of them at that byte: with the comments that
+    /// stood above it in the base, where they stand above it.
+    fn with_carried(&self, path: &Path, text: &str, start: usize) -> usize {
+        let Some((_, lines)) = self.carried.iter().find(|(now, _)| now.after() == path.after()) else { return start };
+        let above: Vec<Range<usize>> = each_line(text, above_comments(text, start)..start).collect();
+        let here = above.len().checked_sub(lines.len()).and_then(|at| above.get(at..)).unwrap_or_default();
+        let is_alike = |(here, line): (&Range<usize>, &String)| text.get(here.clone()).map(str::trim) == Some(line);
+        let is_here = here.len() == lines.len() && here.iter().zip(lines).all(is_alike);
+        here.first().filter(|_| is_here).map_or(start, |line| line.start)
+    }
 }
 
 /// Where a walk along a path ended.
@@ -112,6 +142,14 @@ pub(super) fn of(
             .flat_map(|entry| [loose(base, entry, has_block_in(result, &new)), comma_lines(base, &old)].concat())
             .collect(),
     };
+    if matches!(difference.what, What::Added(_) | What::Moved { .. })
+        && difference.within.is_none()
+        && rewritten.is_none()
+    {
+        for lines in &mut extents.after {
+            lines.start = told.with_carried(path, result.text, lines.start);
+        }
+    }
     // Where the entry comes or goes behind a dash, what stood there moves to a line of its own, or the other way round.
     let comes_or_goes = old.entry.is_some() != new.entry.is_some() || gone;
     let in_one = old.container_depth == new.container_depth;

@@ -5,30 +5,30 @@ mod toml;
 
 use super::bytes::{self, Marked};
 use super::extent::{self, Side};
-use crate::diff::Difference;
+use super::shadow::Edits;
 use crate::embedded::{self, Language};
 use crate::yaml::tree::Tree;
 
-/// The byte of the result's text where it begins to differ in what need not, if it does. `edits` are the places of the text
-/// that claims took out or brought.
-pub(super) fn stray(language: Language, base: &str, result: &str, edits: &[Difference]) -> Option<usize> {
+/// The byte of the result's text where it begins to differ in what need not, if it does. `edits` are what claims did in the
+/// text.
+pub(super) fn stray(language: Language, base: &str, result: &str, edits: &Edits) -> Option<usize> {
     let is_json = |text| embedded::read(Language::Json, text).is_ok();
     match language {
-        Language::Toml => toml::stray(base, result, edits),
-        _ if is_json(base) && is_json(result) => json::stray(base, result, edits),
+        Language::Toml => toml::stray(base, result, &edits.places),
+        _ if is_json(base) && is_json(result) => json::stray(base, result, &edits.places),
         Language::Json => None,
         Language::Yaml => in_yaml(base, result, edits),
     }
 }
 
 /// What holds for a document's text holds for one inside it.
-fn in_yaml(base: &str, result: &str, edits: &[Difference]) -> Option<usize> {
+fn in_yaml(base: &str, result: &str, edits: &Edits) -> Option<usize> {
     let (old_tree, new_tree) = (Tree::parse(base).ok()?, Tree::parse(result).ok()?);
     let sides = (Side { text: base, tree: &old_tree }, Side { text: result, tree: &new_tree });
     let mut old = Marked { text: base, ..Marked::default() };
     let mut new = Marked { text: result, ..Marked::default() };
-    let told = &mut extent::Told::default();
-    for edit in edits {
+    let told = &mut extent::Told::of(edits, sides.0);
+    for edit in &edits.places {
         let extents = extent::of_edit(edit, None, sides.0, sides.1, told);
         old.departing.extend(extents.before);
         old.near.extend(extents.near_before);
@@ -44,7 +44,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::diff::{What, diff_values};
+    use crate::diff::{Difference, What, diff_values};
 
     /// Holds a result against its base, where the values say what was edited.
     fn stray_of(language: Language, base: &str, result: &str) -> Option<usize> {
@@ -56,7 +56,7 @@ mod tests {
             },
             ..edit
         });
-        stray(language, base, result, &edits.collect::<Vec<_>>())
+        stray(language, base, result, &Edits { places: edits.collect(), ..Edits::default() })
     }
 
     #[test]

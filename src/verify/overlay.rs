@@ -128,7 +128,7 @@ fn touches_of(prover: &Prover<'_>, starts: &[usize], claims: &[Claim], document:
         let owner = format!("added from {file}");
         touches.push(Touch { owner, resource: name.clone(), before: Vec::new(), after: vec![whole] });
     }
-    let told = &mut extent::Told::default();
+    let told = &mut prover.told(document);
     for departure in &document.departures {
         let difference = &departure.difference;
         let lines = lines::of(prover, starts, document, difference, claims.get(departure.claim), told);
@@ -507,6 +507,13 @@ impl Prover<'_> {
         extents
     }
 
+    /// What the extents of a document's differences have to know of each other.
+    pub(super) fn told(&self, document: &DocumentProof) -> extent::Told {
+        let old = document.before.and_then(|index| self.base.get(index));
+        let side = old.map(|old| Side { text: old.text, tree: &old.tree });
+        side.map(|side| extent::Told::of(&document.edits, side)).unwrap_or_default()
+    }
+
     /// Outside the lines of what patches take out and bring, base and result must be the same bytes. Of the base, the
     /// documents are left out that the result does not have.
     fn bytes(&mut self, result: &str, proof: &Proof) {
@@ -516,7 +523,7 @@ impl Prover<'_> {
         let mut old = Marked { text: &base, ..Marked::default() };
         let mut new = Marked { text: result, ..Marked::default() };
         for document in proof.documents.iter().filter(|document| document.after.is_some()) {
-            let told = &mut extent::Told::default();
+            let told = &mut self.told(document);
             for place in document.edits.places.iter().chain(document.undocumented.iter().map(|odd| &odd.difference)) {
                 let extents = self.extents(&starts, document, place, None, told);
                 old.departing.extend(extents.before);

@@ -63,7 +63,7 @@ impl Shower<'_, '_> {
         let new = document.after.and_then(|index| self.prover.result.get(index));
         let resource = self.prover.name(document.before, document.after);
         let mut marks = Vec::new();
-        let mut lines_told = Told::default();
+        let mut lines_told = self.prover.told(document);
         let mut mark = |difference: &Difference, note, patch| {
             let departure = self.prover.departure(document, &resource, difference, note);
             marks.push(self.mark(document, difference, departure, patch, &mut lines_told));

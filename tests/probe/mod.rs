@@ -190,7 +190,8 @@ impl Document {
     /// document that shares places is not wrong.
     pub(crate) fn check(&self, probe: &Probe) -> Option<String> {
         let model = probe.model.as_ref().map(|text| (text, Tree::parse(text).unwrap()));
-        let spelled = model.as_ref().and_then(|(text, tree)| Some(Spelled { text, tree, node: tree.root()? }));
+        let spelled =
+            model.as_ref().and_then(|(text, tree)| Some(Spelled { text, tree, node: tree.root()?, taken: None }));
         let new = New { value: &probe.value, spelled, comment: None };
         let action = match probe.op {
             "add" => Action::Add(new),

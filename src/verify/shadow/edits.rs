@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use super::{Content, Id, Shadow};
+use super::{Content, Id, Origin, Shadow};
 use crate::diff::{At, Difference, Item, Path, Step, What};
 
 /// The edits so far, and the parts that are still to be looked into.
@@ -15,6 +15,8 @@ use crate::diff::{At, Difference, Item, Path, Step, What};
 struct Search {
     edits: Vec<Difference>,
     entered: Vec<Path>,
+    /// The parts of the base that came to these places.
+    moved: Vec<(Id, Path)>,
     open: Vec<(Id, Path)>,
 }
 
@@ -43,6 +45,8 @@ pub struct Edits {
     pub places: Vec<Difference>,
     /// Those of them that are texts of the base in which they changed something, and that none of them wrote anew.
     pub entered: Vec<Path>,
+    /// The parts of the base that they moved to a place of their own: where each was, and where it is now.
+    pub moved: Vec<(Path, Path)>,
 }
 
 /// A list item as either side counts it.
@@ -60,13 +64,11 @@ impl Shadow {
     }
 
     /// The same for the text at a place of the base, by ways inside the text. None where no claim looks into it.
-    pub(in crate::verify) fn edits_in_text(&self, at: &[At<'_>]) -> Vec<Difference> {
-        let Some(node) = self.in_base(at).node.map(|string| &self.nodes[string]) else { return Vec::new() };
+    pub(in crate::verify) fn edits_in_text(&self, at: &[At<'_>]) -> Edits {
+        let Some(node) = self.in_base(at).node.map(|string| &self.nodes[string]) else { return Edits::default() };
         match (node.original.as_ref().unwrap_or(&node.content), &node.content) {
-            (Content::Text { inner: old, .. }, Content::Text { inner: new, .. }) => {
-                self.edits_from(*old, Some(*new)).places
-            }
-            _ => Vec::new(),
+            (Content::Text { inner: old, .. }, Content::Text { inner: new, .. }) => self.edits_from(*old, Some(*new)),
+            _ => Edits::default(),
         }
     }
 
@@ -90,7 +92,31 @@ impl Shadow {
                 _ => {}
             }
         }
-        Edits { places: search.edits, entered: search.entered }
+        let moved = self.moved(base, search.moved);
+        Edits { places: search.edits, entered: search.entered, moved }
+    }
+
+    /// Where these parts were in the base, with where they are now.
+    fn moved(&self, base: Id, parts: Vec<(Id, Path)>) -> Vec<(Path, Path)> {
+        let mut parts: HashMap<Id, Path> = parts.into_iter().collect();
+        let mut moved = Vec::new();
+        let mut open = vec![(base, Path::default())];
+        while !parts.is_empty()
+            && let Some((id, path)) = open.pop()
+        {
+            let node = &self.nodes[id];
+            match node.original.as_ref().unwrap_or(&node.content) {
+                Content::Map(map) => open.extend(map.iter().map(|(key, id)| (*id, path.join(Step::Key(key.clone()))))),
+                Content::List(items) => {
+                    open.extend(items.iter().enumerate().map(|(at, id)| (*id, path.join(item(Some(at), None)))));
+                }
+                Content::Scalar(_) | Content::Text { .. } => {}
+            }
+            if let Some(now) = parts.remove(&id) {
+                moved.push((path, now));
+            }
+        }
+        moved
     }
 
     /// Something that came into a list or mapping and left it.
@@ -119,14 +145,14 @@ impl Shadow {
                 Some(after) if heir == Some(*after) => search.replaced(at(key)),
                 after => {
                     search.removed(at(key));
-                    if after.is_some() {
-                        search.added(at(key));
+                    if let Some(after) = after {
+                        self.added(*after, at(key), search);
                     }
                 }
             }
         }
-        for key in new.keys().filter(|key| !old.contains_key(*key)) {
-            search.added(at(key));
+        for (key, after) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
+            self.added(*after, at(key), search);
         }
     }
 
@@ -142,9 +168,17 @@ impl Shadow {
                 None => search.removed(item(Some(index), None)),
             }
         }
-        for after in at.into_values() {
-            search.added(item(None, Some(after)));
+        for (id, after) in at {
+            self.added(id, item(None, Some(after)), search);
         }
+    }
+
+    /// A part that came: brought or moved.
+    fn added(&self, id: Id, path: Path, search: &mut Search) {
+        if self.origin(id) == Origin::Base {
+            search.moved.push((id, path.clone()));
+        }
+        search.added(path);
     }
 
     /// What gave way to what in a list or mapping: to another part, or to nothing.

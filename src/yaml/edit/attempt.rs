@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
+use super::insert::{self, Fresh};
 use super::place::{Place, Spot};
 use super::remove::{self, MARGINS, Margin};
 use super::source::Source;
 use super::written::{MANNERS, Manner, Room, Tail, Written, by_model, write};
-use super::{habit, insert, lines, replace};
+use super::{habit, lines, replace};
 use crate::change::{Action, Change, New, TextEdit};
 use crate::yaml::spell::{self, Model};
 use crate::yaml::tree::{Kind, NodeId, Style};
@@ -48,9 +49,11 @@ impl Attempt {
             };
             let room = room(insert::is_flow(source, home));
             let written = self.written(new, None, room)?;
+            let above = new.spelled.and_then(|spelled| spelled.taken).map_or("", |taken| taken.above);
+            let fresh = Fresh { value: &written, above };
             return match source.node(home.node).kind {
-                Kind::Sequence { .. } => insert::item(source, home, spot.index, &written, room),
-                _ => insert::entry(source, home, change.path.last()?, &written, room),
+                Kind::Sequence { .. } => insert::item(source, home, spot.index, &fresh, room),
+                _ => insert::entry(source, home, change.path.last()?, &fresh, room),
             };
         }
         let (node, place) = spot.there?;

@@ -17,9 +17,30 @@ pub(super) fn is_flow(source: &Source<'_>, home: Home) -> bool {
     source.node(home.node).is_flow() && (home.place.is_flow() || source.count(home.node) > 0)
 }
 
+/// What is put into a collection.
+pub(super) struct Fresh<'w> {
+    pub(super) value: &'w Written,
+    /// The comment lines that come above it in a block.
+    pub(super) above: &'w str,
+}
+
+impl Fresh<'_> {
+    /// The lines of an item or entry, with those above it.
+    fn with_comments(&self, lines: Vec<String>) -> Vec<String> {
+        self.above.lines().map(|line| line.trim().to_owned()).chain(lines).collect()
+    }
+}
+
 /// Adds an entry behind the last one of a mapping. `None` where what is written does not fit there.
-pub(super) fn entry(source: &Source<'_>, home: Home, key: &str, value: &Written, room: Room) -> Option<Vec<TextEdit>> {
+pub(super) fn entry(
+    source: &Source<'_>,
+    home: Home,
+    key: &str,
+    fresh: &Fresh<'_>,
+    room: Room,
+) -> Option<Vec<TextEdit>> {
     let Kind::Mapping { flow, entries } = &source.node(home.node).kind else { return None };
+    let value = fresh.value;
     let key = spell::key(key, key_quotes(source, entries), if *flow { spell::Place::Flow } else { spell::Place::Key });
     if *flow {
         let text = value.one_line().map(|value| {
@@ -27,12 +48,13 @@ pub(super) fn entry(source: &Source<'_>, home: Home, key: &str, value: &Written,
         });
         return match text {
             Some(text) => flow_child(source, home.node, entries.len(), &text),
-            None => grown(source, home, entry_lines(&key, value, room.layout), false, room),
+            None => grown(source, home, fresh.with_comments(entry_lines(&key, value, room.layout)), false, room),
         };
     }
     let (first, last) = (source.entry(entries.first()?), source.entry(entries.last()?));
     let column = source.lines().column(first.start);
-    Some(vec![lines_behind(source, last.end, &entry_lines(&key, value, room.layout), column)])
+    let lines = fresh.with_comments(entry_lines(&key, value, room.layout));
+    Some(vec![lines_behind(source, last.end, &lines, column)])
 }
 
 /// The quotes that all keys of a mapping have.
@@ -47,30 +69,33 @@ pub(super) fn item(
     source: &Source<'_>,
     home: Home,
     index: usize,
-    value: &Written,
+    fresh: &Fresh<'_>,
     room: Room,
 ) -> Option<Vec<TextEdit>> {
     let Kind::Sequence { flow, items } = &source.node(home.node).kind else { return None };
+    let value = fresh.value;
     if *flow {
         return match value.one_line() {
             Some(text) => flow_child(source, home.node, index, text),
-            None => grown(source, home, item_lines(value, 2), true, room),
+            None => grown(source, home, fresh.with_comments(item_lines(value, 2)), true, room),
         };
     }
     let model = items.get(index).or(items.last())?;
-    let lines = item_lines(value, gap(source, model));
+    let own_lines = item_lines(value, gap(source, model));
+    let lines = fresh.with_comments(own_lines.clone());
     let column = source.lines().column(model.dash?);
     let Some(next) = items.get(index) else {
         return Some(vec![lines_behind(source, source.item(items.last()?).end, &lines, column)]);
     };
     let dash = next.dash?;
     let line_break = source.lines().line_break(dash);
-    let text = at_column(&lines, column, line_break);
     if source.lines().begins(dash) {
+        let text = at_column(&lines, column, line_break);
         let at = source.with_comments_above(dash);
         return Some(vec![TextEdit { range: at..at, text: format!("{text}{line_break}") }]);
     }
     // The first item of a sequence that begins on another's line.
+    let text = at_column(&own_lines, column, line_break);
     let text = format!("{}{line_break}{}", text.trim_start_matches(' '), " ".repeat(column));
     Some(vec![TextEdit { range: dash..dash, text }])
 }

@@ -42,7 +42,8 @@ pub(super) fn step(
             Way::Merge { mapping, source: merged, key } => {
                 let room = Room { flow: insert::is_flow(source, mapping), layout };
                 let value = writer.copy(merged, room)?;
-                let edits = insert::entry(source, mapping, key, &value, room);
+                let fresh = insert::Fresh { value: &value, above: "" };
+                let edits = insert::entry(source, mapping, key, &fresh, room);
                 return edits.map(Step::Edits).ok_or_else(|| unwritable(source, merged));
             }
             Way::Clear(spot) => spot,
@@ -138,7 +139,7 @@ impl Copier<'_> {
     /// A node's value, written anew.
     fn copy(&self, node: NodeId, room: Room) -> Result<Written, EditError> {
         let value = load::value_of(&self.source.tree, node).map_err(EditError::Unreadable)?;
-        let original = Spelled { text: &self.source.text, tree: &self.source.tree, node };
+        let original = Spelled { text: &self.source.text, tree: &self.source.tree, node, taken: None };
         write(&value, Some(original), self.copies, room).ok_or_else(|| unwritable(self.source, node))
     }
 

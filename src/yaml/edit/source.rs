@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::lines::Lines;
+use super::place::{Spot, Way, walk};
 use crate::yaml::load::{self, LoadError};
 use crate::yaml::tree::{Bytes, Entry, Item, Kind, Node, NodeId, Tree};
 
@@ -156,6 +157,14 @@ impl<'t> Source<'t> {
             start = above;
         }
         start
+    }
+
+    /// The comment lines directly above an entry or item of a block collection that begins a line.
+    pub fn comments_above(&self, path: &[String]) -> &str {
+        let Ok(Way::Clear(Spot { home: Some(home), index, there: Some(_), .. })) = walk(self, path) else { return "" };
+        let child = self.child(home.node, index).filter(|child| self.lines().begins(child.start));
+        let child = child.filter(|_| !self.node(home.node).is_flow());
+        child.map_or("", |child| self.slice(self.with_comments_above(child.start)..self.lines().start(child.start)))
     }
 
     /// The next byte from `at` on that is neither white space nor in a comment.

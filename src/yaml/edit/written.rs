@@ -101,7 +101,7 @@ impl Written {
 /// Writes a value; `None` where that manner cannot write it in that room.
 pub(super) fn write(value: &Value, spelled: Option<Spelled<'_>>, manner: Manner, room: Room) -> Option<Written> {
     match manner {
-        Manner::Copied => copied(spelled?, room),
+        Manner::Copied => copied(spelled.filter(|s| s.taken.is_none_or(|taken| taken.is_same))?, room),
         Manner::Respelled => {
             let Spelled { tree, node, .. } = spelled?;
             Some(by_model(value, Some(Model { tree, node }), room))
