@@ -344,8 +344,45 @@ const COMMENTED: &[(&str, &str, &str)] = &[
 ];
 
 /// Texts in a document, operations on them, and what comes of them.
-const TAKEN_INSIDE: &[(&str, &str, &str, &str)] =
-    &[("yaml", "l:\n# of a\n- 'a'\n- b\n", "{op: move, from: /l/0, path: /l/1}", "l:\n- b\n# of a\n- 'a'\n")];
+const TAKEN_INSIDE: &[(&str, &str, &str, &str)] = &[
+    (
+        "json",
+        "{\n  \"l\": [\n    {\"a\": 1.0, \"b\": \"\\u00e9\"},\n    2e1\n  ]\n}\n",
+        "{op: move, from: /l/0, path: /l/1}",
+        "{\n  \"l\": [\n    2e1,\n    {\"a\": 1.0, \"b\": \"\\u00e9\"}\n  ]\n}\n",
+    ),
+    (
+        "json",
+        "{\n  \"k\": {\n    \"a\":1.0,\n    \"b\": [ 1 ]\n  },\n  \"m\": {\n    \"x\": 1\n  }\n}\n",
+        "{op: copy, from: /k, path: /m/k}",
+        "{\n  \"k\": {\n    \"a\":1.0,\n    \"b\": [ 1 ]\n  },\n  \"m\": {\n    \"x\": 1,\n    \"k\": {\n      \"a\":1.0,\n      \"b\": [ 1 ]\n    }\n  }\n}\n",
+    ),
+    (
+        "json",
+        "{\n\t\"a\": {\n\t\t\"b\": 1.0\n\t},\n\t\"c\": {}\n}\n",
+        "{op: move, from: /a, path: /c/d}",
+        "{\n\t\"c\": {\n\t\t\"d\": {\n\t\t\t\"b\": 1.0\n\t\t}\n\t}\n}\n",
+    ),
+    (
+        "json",
+        "{\"a\": \"x\\/\\ud83d\\ude00\", \"b\": 2}",
+        "{op: move, from: /a, path: /c}",
+        "{\"b\": 2, \"c\": \"x\\/\\ud83d\\ude00\"}",
+    ),
+    (
+        "json",
+        "{\r\n    \"k\": [\r\n        1.0,\r\n\r\n        2\r\n    ],\r\n    \"m\": {}\r\n}\r\n",
+        "{op: move, from: /k, path: /m/k}",
+        "{\r\n    \"m\": {\r\n        \"k\": [\r\n            1.0,\r\n\r\n            2\r\n        ]\r\n    }\r\n}\r\n",
+    ),
+    (
+        "json",
+        "{\"a\": {\"b\" :1e0}, \"c\": 2}",
+        "{op: copy, from: /a, path: /c2}",
+        "{\"a\": {\"b\" :1e0}, \"c\": 2, \"c2\": {\"b\" :1e0}}",
+    ),
+    ("yaml", "l:\n# of a\n- 'a'\n- b\n", "{op: move, from: /l/0, path: /l/1}", "l:\n- b\n# of a\n- 'a'\n"),
+];
 
 #[test]
 fn comments_go_with_what_is_moved() {

@@ -9,12 +9,16 @@ use super::super::{EmbeddedError, expected::index};
 use super::layout::{Layout, colon};
 use super::tree::{self, Kind, Node};
 use super::write;
-use crate::change::{Action, Change, TextEdit};
+use crate::change::{Action, Change, Spelled, TextEdit};
 
 /// The edits for a change whose path is known to fit.
 pub(in super::super) fn edit(text: &str, change: &Change) -> Result<Vec<TextEdit>, EmbeddedError> {
     let root = tree::parse(text)?;
-    let editor = Editor { text, root: &root };
+    let spelled = match change.action {
+        Action::Add(new) | Action::Replace(new) => new.spelled,
+        Action::Remove => None,
+    };
+    let editor = Editor { text, root: &root, taken: spelled.and_then(taken) };
     match change.action {
         Action::Add(new) => editor.add(change.path, new.value),
         Action::Replace(new) => editor.replace(change.path, new.value),
@@ -25,6 +29,22 @@ pub(in super::super) fn edit(text: &str, change: &Change) -> Result<Vec<TextEdit
 struct Editor<'t> {
     text: &'t str,
     root: &'t Node,
+    /// What a `move` or `copy` takes, as it stands in the text.
+    taken: Option<Taken<'t>>,
+}
+
+/// A value as a text has it.
+struct Taken<'t> {
+    says: Value,
+    text: &'t str,
+    /// The indentation of the line that it begins on.
+    indent: &'t str,
+}
+
+fn taken(spelled: Spelled<'_>) -> Option<Taken<'_>> {
+    let span = spelled.tree.node(spelled.node).span.clone();
+    let text = spelled.text.get(span.clone()).filter(|_| spelled.taken.is_some_and(|taken| taken.is_same))?;
+    Some(Taken { says: tree::parse(text).ok()?.into_value(), text, indent: indent(spelled.text, span.start) })
 }
 
 impl<'t> Editor<'t> {
@@ -66,7 +86,7 @@ impl<'t> Editor<'t> {
         if let Some(brackets) = layout.brackets(value).filter(|_| same_kind && !old.parts().is_empty()) {
             brackets.inline = self.is_inline(old);
         }
-        let text = write::value(&layout, value, indent(self.text, old.span.start));
+        let text = self.value(&mut layout, value, indent(self.text, old.span.start));
         Ok(vec![TextEdit { range: old.span.clone(), text }])
     }
 
@@ -122,14 +142,14 @@ impl<'t> Editor<'t> {
         let text = if inner.contains('\n') || !brackets.0 {
             let below = format!("{base}{}", layout.unit);
             let tail = last_break(inner).map_or_else(|| format!("{}{base}", layout.newline), str::to_owned);
-            let part = written(&layout, &below, key, value);
+            let part = self.written(&mut layout, &below, key, value);
             format!("{}{below}{part}{tail}", layout.newline)
         } else {
             let pad = if inner.is_empty() { brackets.1 } else { inner };
             if let Some(brackets) = layout.brackets(value) {
                 brackets.inline = true;
             }
-            format!("{pad}{}{pad}", written(&layout, base, key, value))
+            format!("{pad}{}{pad}", self.written(&mut layout, base, key, value))
         };
         Ok(TextEdit { range, text })
     }
@@ -140,7 +160,29 @@ impl<'t> Editor<'t> {
         if let Kind::Object(members) = &parent.kind {
             layout.colon = colon(self.text, members).unwrap_or(layout.colon);
         }
-        written(&layout, indent, key, value)
+        self.written(&mut layout, indent, key, value)
+    }
+
+    /// A value, behind its key where it has one.
+    fn written(&self, layout: &mut Layout, indent: &str, key: Option<&str>, value: &Value) -> String {
+        let value = self.value(layout, value, indent);
+        key.map_or(value.clone(), |key| write::string(key) + layout.colon + &value)
+    }
+
+    /// A value: what is taken as it stands, unless it has several lines and is to have one.
+    fn value(&self, layout: &mut Layout, value: &Value, indent: &str) -> String {
+        let is_inline = layout.brackets(value).is_some_and(|brackets| brackets.inline);
+        let taken = self.taken.as_ref().filter(|taken| taken.says == *value);
+        match taken.filter(|taken| !(is_inline && taken.text.contains('\n'))) {
+            Some(Taken { text, indent: old, .. }) => {
+                let line =
+                    |line: &str| line.strip_prefix(old).map_or(line.to_owned(), |rest| format!("{indent}{rest}"));
+                let mut lines = text.split('\n');
+                let first = lines.next().unwrap_or_default().to_owned();
+                lines.fold(first, |out, next| out + "\n" + &line(next))
+            }
+            None => write::value(layout, value, indent),
+        }
     }
 
     /// The layout for a new value below `parent` at the byte `at`: siblings of its kind are followed first.
@@ -195,12 +237,6 @@ fn position(node: &Node, segment: &str) -> Option<usize> {
         Kind::Array(_) => index(segment),
         Kind::Scalar(_) => None,
     }
-}
-
-/// A value, behind its key where it has one.
-fn written(layout: &Layout, indent: &str, key: Option<&str>, value: &Value) -> String {
-    let value = write::value(layout, value, indent);
-    key.map_or(value.clone(), |key| write::string(key) + layout.colon + &value)
 }
 
 /// White space from its last line break on; `None` where it has none.
