@@ -99,6 +99,12 @@ impl Subject {
         self.built_by(build::build_where, findings)
     }
 
+    /// Like [`Subject::build`], for who is about to write patches for it: an image that no patch wrote may have a digest that is
+    /// none.
+    pub fn draft(&self, findings: &mut Findings) -> Option<Built> {
+        self.built_by(|plan, images, _, findings| build::build(plan, images, findings), findings)
+    }
+
     /// Like [`Subject::build`], for who only wants to have the result written.
     pub fn build_in_parts(&self, findings: &mut Findings) -> Option<Vec<Stretch>> {
         self.built_by(build::build_in_parts, findings)

@@ -182,6 +182,34 @@ fn a_held_files_text_differs_also_in_comments_and_layout() {
 }
 
 #[test]
+fn a_digest_of_the_base_that_is_none_is_told_beside_patches_that_fail_elsewhere() {
+    let pod = |name: &str| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}}}\nspec:\n  containers:\n  - {{name: c, image: \"r.example/{name}@sha256:0\"}}\n"
+        )
+    };
+    let manifest = format!("{}---\n{}", pod("a"), pod("b"));
+    let at = "/spec/containers/[name=c]/image";
+    let fails = |was: &str| {
+        format!(
+            "  - target: {{kind: Pod, name: a}}\n    patch: [{{op: replace, path: \"{at}\", was: {was}, value: r.example/a}}]\n"
+        )
+    };
+    let built = one_patch(&manifest, &fails("other")).run(&["build", "o"]);
+    assert!(built.stderr.contains("error[value-mismatch]"), "{}", built.stderr);
+    assert!(
+        built.stderr.contains("error[digest-malformed]: the digest of the image `r.example/b@"),
+        "{}",
+        built.stderr
+    );
+    assert_eq!(built.stderr.matches("error[").count(), 2, "the patch that failed may be about a's\n{}", built.stderr);
+    let deleted =
+        format!("  - target: {{kind: Pod, name: a}}\n    delete: true\n{}", fails("x").replace("name: a", "name: b"));
+    let built = one_patch(&manifest, &deleted.replace("was: x", "unpin: true")).output(&["build", "o"]);
+    assert!(built.contains("image: \"r.example/a\""), "{built}");
+}
+
+#[test]
 fn an_overlay_without_patches_gives_upstreams_bytes() {
     for manifest in [PAIR.to_owned(), PAIR.replace('\n', "\r\n"), format!("\u{feff}{PAIR}"), PAIR.trim_end().to_owned()]
     {

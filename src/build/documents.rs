@@ -2,7 +2,7 @@
 //! that is touched, its text and its value.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -71,6 +71,13 @@ pub(super) struct Resource {
 /// The state of the documents that a patch touched before it did, to go back to where it fails.
 #[derive(Debug, Default)]
 pub(super) struct Snapshot<'p>(BTreeMap<usize, Document<'p>>);
+
+impl Snapshot<'_> {
+    /// The documents, by their numbers.
+    pub(super) fn documents(&self) -> impl Iterator<Item = usize> {
+        self.0.keys().copied()
+    }
+}
 
 impl<'p> Documents<'p> {
     pub(super) fn new(plan: &'p Plan) -> Documents<'p> {
@@ -277,6 +284,37 @@ impl<'p> Documents<'p> {
             let state = document.state.as_ref().filter(|_| document.edited && document.deleted_by.is_none())?;
             Some((Resource { document: number, item: None }, state))
         })
+    }
+
+    /// The documents that are left, but for those of these numbers, and that `may` be of interest by their text in the base,
+    /// each with its value. One that cannot be read is left out.
+    pub(super) fn left_with(&self, but: &HashSet<usize>, may: impl Fn(&str) -> bool) -> Vec<(Resource, Arc<Value>)> {
+        let is_left = |document: &Document<'_>| document.deleted_by.is_none() && document.planned.identity.is_some();
+        let left = self.list.iter().enumerate().filter(|(number, document)| {
+            is_left(document) && !but.contains(number) && may(self.plan.text(document.planned))
+        });
+        let value = |(number, document): (usize, &Document<'_>)| {
+            let value = match &document.state {
+                Some(state) => Arc::clone(&state.value),
+                None => self.read(number).ok()?.value,
+            };
+            Some((Resource { document: number, item: None }, value))
+        };
+        left.filter_map(value).collect()
+    }
+
+    /// Where a document of the base has a value, by its keys and indices, and whether an overlay adds that document.
+    pub(super) fn place_of_value(&self, resource: Resource, path: &[String]) -> Option<(Place, bool)> {
+        let planned = self.list.get(resource.document)?.planned;
+        let read = self.plan.read(planned).ok()?;
+        let tree = read.text.tree();
+        let span = tree.node(load::find(tree, path)?).span.clone();
+        Some((self.plan.place(planned, span)?, self.plan.is_resource(planned)))
+    }
+
+    /// The value that a document has in the base.
+    pub(super) fn value_in_base(&self, resource: Resource) -> Option<Arc<Value>> {
+        Some(self.read(resource.document).ok()?.value)
     }
 
     /// Every resource that is left, with what it is called now. Lists are read for it.

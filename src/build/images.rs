@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::change::pointer;
 use crate::diag::{Code, Diagnostic};
+use crate::diff::keyed;
 use crate::patch::apply::apply;
 use crate::patch::lower::Site;
 use crate::patch::step::{Action, Step};
@@ -49,6 +50,24 @@ pub(super) fn check(
         }
     }
     Ok(())
+}
+
+/// What no patch wrote: the images of a document of the result whose digest is none.
+pub(super) fn check_kept(resource: &str, value: &Value, more: &[Vec<String>]) -> Vec<(Diagnostic, Vec<String>)> {
+    let judge = |image: Image<'_>| {
+        let problem = ImageName::parse(image.name).digest.and_then(malformed)?;
+        let message = format!("the digest of the image `{}` is none: {problem}", image.name);
+        let (path, _) = keyed(value, &image.path);
+        let finding = Diagnostic::new(Code::DigestMalformed, message).resource(resource).path(path.to_string());
+        Some((finding, image.path))
+    };
+    images(value, &[], more).into_iter().filter_map(judge).collect()
+}
+
+/// Whether a document of this text can hold an image with a digest. Most cannot, and need not be read.
+pub(super) fn may_have_digests(text: &str, more: &[Vec<String>]) -> bool {
+    let has_escapes = || text.contains('\\') && ["\\x", "\\u", "\\U"].iter().any(|escape| text.contains(escape));
+    (text.contains('@') && (!more.is_empty() || text.contains("image"))) || has_escapes()
 }
 
 /// Whether something else may stand at a path once a step is made: the step is about the place, about one around it or in
@@ -101,6 +120,17 @@ mod tests {
         let path: Vec<String> = path.split('/').skip(1).map(str::to_owned).collect();
         let origin = Origin { patch: "p".into(), change: 0, operation: 0, keyed: Path::of_keys(path.iter()) };
         Step { action, path, origin }
+    }
+
+    #[test]
+    fn a_text_that_can_hold_a_digest_is_known_without_reading_it() {
+        let listed = [vec!["spec".to_owned(), "picture".to_owned()]];
+        for text in ["image: a@b", "\"image\": \"a\\x40b\"", "'image': a@b", "\"im\\u0061ge\": a@b"] {
+            assert!(may_have_digests(text, &[]), "{text}");
+        }
+        assert!(may_have_digests("picture: a@b", &listed));
+        assert!(!may_have_digests("picture: a@b", &[]));
+        assert!(!may_have_digests("image: a", &listed));
     }
 
     #[test]

@@ -32,10 +32,14 @@ use crate::patch::path::Path;
 use crate::patch::step::{Action, Origin, Step};
 use crate::resource::Identity;
 use crate::resource::identity::Part;
+use crate::resource::images::{Image, WRITE_THE_DIGEST, images as images_of};
 use crate::resource::target::{Miss, Near};
 use crate::yaml::edit;
 use documents::{Documents, Resource, Snapshot, State};
 use text::Road;
+
+/// What to do about a digest of a base that is none.
+const MEND_BY_PATCH: &str = "Let a patch replace the name, and `overlay image REF --pin PATCH` write the digest there.";
 
 /// How many documents a message about a target lists.
 const MAX_LISTED: usize = 5;
@@ -63,18 +67,22 @@ pub enum NoMatch {
 /// could be found: a patch that fails does not keep the ones after it from being tried.
 ///
 /// Returns `None` when anything failed; nothing may be printed then.
+///
+/// An image that no patch wrote may have a digest that is none: who asks may be about to write the patch for it.
 pub fn build(plan: &Plan, image_paths: &[Vec<String>], findings: &mut Findings) -> Option<Built> {
-    build_where(plan, image_paths, NoMatch::Fails, findings)
+    let documents = carried_out(plan, image_paths, (NoMatch::Fails, Kept::Passes), findings)?;
+    joined(plan, &documents, findings)
 }
 
-/// Like [`build`], where a change that means no document is what `no_match` says.
+/// Like [`build`], of what is to be applied: no image may have a digest that is none. A change that means no document is what
+/// `no_match` says.
 pub fn build_where(
     plan: &Plan,
     image_paths: &[Vec<String>],
     no_match: NoMatch,
     findings: &mut Findings,
 ) -> Option<Built> {
-    let documents = carried_out(plan, image_paths, no_match, findings)?;
+    let documents = carried_out(plan, image_paths, (no_match, Kept::IsJudged), findings)?;
     joined(plan, &documents, findings)
 }
 
@@ -108,7 +116,7 @@ pub fn build_in_parts(
     no_match: NoMatch,
     findings: &mut Findings,
 ) -> Option<Vec<Stretch>> {
-    let documents = carried_out(plan, image_paths, no_match, findings)?;
+    let documents = carried_out(plan, image_paths, (no_match, Kept::IsJudged), findings)?;
     match in_place(plan, &documents) {
         Some(parts) => Some(parts),
         None => Some(vec![Stretch::Text(joined(plan, &documents, findings)?.text)]),
@@ -146,7 +154,7 @@ fn in_place(plan: &Plan, documents: &Documents<'_>) -> Option<Vec<Stretch>> {
 fn carried_out<'p>(
     plan: &'p Plan,
     image_paths: &'p [Vec<String>],
-    no_match: NoMatch,
+    (no_match, kept): (NoMatch, Kept),
     findings: &mut Findings,
 ) -> Option<Documents<'p>> {
     let told = findings.has_errors();
@@ -155,12 +163,14 @@ fn carried_out<'p>(
         plan,
         image_paths,
         no_match,
+        kept,
         pace,
         told,
         findings: Findings::new(),
         failed: false,
         is_doubled: false,
         of_doubled: Vec::new(),
+        failed_on: HashSet::new(),
     };
     let mut builder = start(Pace::Together);
     if builder.carry_out().is_err() {
@@ -195,6 +205,13 @@ fn joined(plan: &Plan, built: &Documents<'_>, findings: &mut Findings) -> Option
     None
 }
 
+/// What is done about images that no patch wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    IsJudged,
+    Passes,
+}
+
 /// When steps are made on the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
@@ -209,6 +226,7 @@ struct Builder<'p> {
     plan: &'p Plan,
     image_paths: &'p [Vec<String>],
     no_match: NoMatch,
+    kept: Kept,
     pace: Pace,
     /// Whether errors were told before.
     told: bool,
@@ -218,6 +236,8 @@ struct Builder<'p> {
     is_doubled: bool,
     /// What is to be said of such targets, unless it is said that these documents are there twice.
     of_doubled: Vec<Diagnostic>,
+    /// The documents that patches failed on, by their numbers.
+    failed_on: HashSet<usize>,
 }
 
 impl Builder<'_> {
@@ -234,6 +254,9 @@ impl Builder<'_> {
             self.nothing_left(plan);
         }
         self.duplicates();
+        if self.kept == Kept::IsJudged {
+            self.images_kept();
+        }
         Ok(())
     }
 
@@ -274,6 +297,7 @@ impl Builder<'_> {
                 if self.pace == Pace::Together && finding.code == Code::EditRefused {
                     return Err(finding);
                 }
+                self.failed_on.extend(before.documents());
                 self.documents.restore(before);
                 match finding.code {
                     Code::TargetCount if self.is_doubled => self.of_doubled.push(*finding),
@@ -432,6 +456,44 @@ impl Builder<'_> {
         }
         for finding in apart {
             self.fail(finding);
+        }
+    }
+
+    /// Refuses images that no patch wrote and whose digest is none. A patch that failed may have been about one.
+    fn images_kept(&mut self) {
+        let more = self.image_paths;
+        let mut found = Vec::new();
+        for (resource, value) in self.documents.left_with(&self.failed_on, |text| images::may_have_digests(text, more))
+        {
+            let name = self.documents.identity(resource).map(ToString::to_string).unwrap_or_default();
+            for (finding, path) in images::check_kept(&name, &value, more) {
+                found.push(self.with_image_in_base(finding, resource, &value, &path));
+            }
+        }
+        for finding in found {
+            self.fail(finding);
+        }
+    }
+
+    /// Says where the base has an image of the result, which stands at `path` there, and who is to mend it.
+    fn with_image_in_base(
+        &self,
+        finding: Diagnostic,
+        resource: Resource,
+        value: &Value,
+        path: &[String],
+    ) -> Diagnostic {
+        let name = value.pointer(&pointer(path));
+        let base = self.documents.value_in_base(resource).unwrap_or_default();
+        // Where items moved, it stands at another path there.
+        let same = |image: &Image<'_>| Some(image.name) == name.and_then(Value::as_str);
+        let moved = || images_of(&base, &[], self.image_paths).into_iter().find(same).map(|image| image.path);
+        let stays = base.pointer(&pointer(path)) == name;
+        let path_in_base = if stays { Some(path.to_vec()) } else { moved() };
+        match path_in_base.and_then(|path| self.documents.place_of_value(resource, &path)) {
+            Some((place, true)) => finding.at(place, "here in what the overlay adds").help(WRITE_THE_DIGEST),
+            Some((place, false)) => finding.at(place, "here in the base").help(MEND_BY_PATCH),
+            None => finding.help(MEND_BY_PATCH),
         }
     }
 

@@ -157,7 +157,7 @@ fn extend(
 ) -> Result<Option<Work>, Failure> {
     let root = Root::find(into, context.root.as_deref(), &context.current()?)?;
     let Some(subject) = Subject::open(&root, into, findings) else { return Ok(None) };
-    let built = subject.build(findings);
+    let built = subject.draft(findings);
     let (Some(built), Some(overlay)) = (built, subject.overlay()) else { return Ok(None) };
     let held = against::report(&verify::as_overlay(&subject, context.today()), file, args.live, Findings::new());
     // What a patch claims and the copy has otherwise, a person must decide about.

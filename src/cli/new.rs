@@ -121,7 +121,7 @@ pub(super) fn patch(args: &PatchArgs, context: &mut Context) -> Result<End, Fail
     let root = Root::find(&args.overlay, context.root.as_deref(), &current)?;
     let mut findings = Findings::new();
     let Some(subject) = Subject::open(&root, &args.overlay, &mut findings) else { return Ok(context.stop(findings)) };
-    let Some(built) = subject.build(&mut findings) else { return Ok(context.stop(findings)) };
+    let Some(built) = subject.draft(&mut findings) else { return Ok(context.stop(findings)) };
     free_name(&subject, &args.name)?;
     let before = Source::new(format!("the result of {}", subject.folder.name), built.text);
     let Some(entries) = manifest::read(&before, &mut findings) else { return Ok(context.stop(findings)) };
