@@ -51,7 +51,8 @@ pub struct VerifyArgs {
     #[arg(long)]
     pub strict: bool,
     /// Hold this file against the overlay instead of its own result: a copy kept by hand, another tool's output, what
-    /// `kubectl get -o yaml` prints; `-` is standard input
+    /// `kubectl get -o yaml` prints; `-` is standard input. The order of a list's items counts but where nothing reads it
+    /// (volumes, mounts, tolerations …), that of documents and keys does not
     #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
     #[command(flatten)]
