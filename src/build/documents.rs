@@ -72,6 +72,13 @@ pub(super) struct Resource {
 #[derive(Debug, Default)]
 pub(super) struct Snapshot<'p>(BTreeMap<usize, Document<'p>>);
 
+impl Resource {
+    /// Whether it is of one of these documents.
+    pub(super) fn is_of(self, numbers: &HashSet<usize>) -> bool {
+        numbers.contains(&self.document)
+    }
+}
+
 impl Snapshot<'_> {
     /// The documents, by their numbers.
     pub(super) fn documents(&self) -> impl Iterator<Item = usize> {

@@ -12,6 +12,8 @@ mod documents;
 mod images;
 mod moot;
 mod text;
+mod trial;
+mod undone;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -37,6 +39,11 @@ use crate::resource::target::{Miss, Near};
 use crate::yaml::edit;
 use documents::{Documents, Resource, Snapshot, State};
 use text::Road;
+use trial::{Mistake, Tried};
+use undone::Undone;
+
+/// How many mistakes of one patch are told in one run.
+const MAX_TOLD: usize = 50;
 
 /// What to do about a digest of a base that is none.
 const MEND_BY_PATCH: &str = "Let a patch replace the name, and `overlay image REF --pin PATCH` write the digest there.";
@@ -171,6 +178,7 @@ fn carried_out<'p>(
         is_doubled: false,
         of_doubled: Vec::new(),
         failed_on: HashSet::new(),
+        undone: Undone::default(),
     };
     let mut builder = start(Pace::Together);
     if builder.carry_out().is_err() {
@@ -238,9 +246,27 @@ struct Builder<'p> {
     of_doubled: Vec<Diagnostic>,
     /// The documents that patches failed on, by their numbers.
     failed_on: HashSet<usize>,
+    /// What patches that failed would have done.
+    undone: Undone<'p>,
 }
 
-impl Builder<'_> {
+/// A patch on its way through its documents.
+#[derive(Default)]
+struct Progress<'p> {
+    /// The documents as they were before.
+    before: Snapshot<'p>,
+    has_failed: bool,
+    /// What is wrong with it.
+    mistakes: Vec<Diagnostic>,
+    /// Which operations of which change that is said of; `None` for a change as a whole.
+    told: HashSet<(usize, Option<usize>)>,
+    /// What it would do.
+    all: Undone<'p>,
+    /// What of it was not even done on the way.
+    open: Undone<'p>,
+}
+
+impl<'p> Builder<'p> {
     /// Carries a plan out. `Err` where a step cannot be written that was made together with others: which patches fail is
     /// known only at the other pace.
     fn carry_out(&mut self) -> Result<(), Box<Diagnostic>> {
@@ -276,37 +302,83 @@ impl Builder<'_> {
     }
 
     /// Applies a patch whole or not at all. `Err` as for [`Builder::carry_out`].
-    fn patch(&mut self, scoped: &Scoped) -> Result<(), Box<Diagnostic>> {
+    fn patch(&mut self, scoped: &'p Scoped) -> Result<(), Box<Diagnostic>> {
+        let patch = &scoped.patch;
         let resources = match self.documents.resources(&scoped.scope) {
             Ok(resources) => resources,
             Err(finding) => {
-                self.fail(finding.patch(&scoped.patch.name.value));
+                self.fail(finding.patch(&patch.name.value));
                 return Ok(());
             }
         };
-        let mut before = Snapshot::default();
-        for (number, change) in scoped.patch.changes.iter().enumerate() {
-            let done = self.hits(&scoped.patch, change, &resources).and_then(|hits| {
-                hits.into_iter().try_for_each(|hit| {
-                    self.documents.remember(hit, &mut before);
-                    self.change(&scoped.patch, number, hit)
-                        .map_err(|finding| Box::new(self.with_place_in_base(change, hit, *finding)))
-                })
-            });
-            if let Err(finding) = done {
-                if self.pace == Pace::Together && finding.code == Code::EditRefused {
-                    return Err(finding);
+        let mut progress = Progress::default();
+        for (number, change) in patch.changes.iter().enumerate() {
+            let hits = match self.hits(patch, change, &resources) {
+                Ok(hits) => hits,
+                Err(finding) => {
+                    progress.all.add(None, change, None);
+                    progress.open.add(None, change, None);
+                    progress.has_failed = true;
+                    match finding.code {
+                        Code::TargetCount if self.is_doubled => self.of_doubled.push(*finding),
+                        _ => progress.mistakes.push(*finding),
+                    }
+                    continue;
                 }
-                self.failed_on.extend(before.documents());
-                self.documents.restore(before);
-                match finding.code {
-                    Code::TargetCount if self.is_doubled => self.of_doubled.push(*finding),
-                    _ => self.fail(*finding),
+            };
+            for hit in hits {
+                self.documents.remember(hit, &mut progress.before);
+                progress.all.add(Some(hit), change, None);
+                let failed = if progress.has_failed { None } else { self.change(patch, number, hit).err() };
+                match failed {
+                    Some(finding) if self.pace == Pace::Together && finding.code == Code::EditRefused => {
+                        return Err(finding);
+                    }
+                    None if !progress.has_failed => {}
+                    failed => self.rest_of(scoped, (number, hit), failed, &mut progress),
                 }
-                return Ok(());
+            }
+        }
+        if progress.has_failed {
+            self.failed = true;
+            self.failed_on.extend(progress.before.documents());
+            self.documents.restore(progress.before);
+            self.undone.append(progress.all);
+            for finding in progress.mistakes {
+                self.fail(finding);
             }
         }
         Ok(())
+    }
+
+    /// What is wrong with a change of a resource, of a patch that fails here (`failed`) or did before. What may follow from
+    /// another failure is left out, and so is what was told of another resource.
+    fn rest_of(
+        &mut self,
+        scoped: &'p Scoped,
+        (number, hit): (usize, Resource),
+        failed: Option<Box<Diagnostic>>,
+        progress: &mut Progress<'p>,
+    ) {
+        progress.has_failed = true;
+        let Some(change) = scoped.patch.changes.get(number) else { return };
+        let Tried { mut mistakes, is_made } = self.try_change(&scoped.patch, number, hit);
+        // What only the text refuses, the value takes.
+        if let Some(finding) = failed.filter(|_| mistakes.is_empty()) {
+            mistakes.push(Mistake { operation: None, finding });
+        }
+        for Mistake { operation, finding } in mistakes {
+            let follows = [&self.undone, &progress.open].iter().any(|undone| undone.may_cause(hit, change, operation));
+            if operation.is_some() {
+                progress.open.add(Some(hit), change, operation);
+            }
+            if !follows && progress.mistakes.len() < MAX_TOLD && progress.told.insert((number, operation)) {
+                progress.mistakes.push(self.with_place_in_base(change, hit, *finding));
+            }
+        }
+        if !is_made {
+            progress.open.add(Some(hit), change, None);
+        }
     }
 
     /// The resources that a change means, as many as it says.
@@ -515,6 +587,8 @@ impl Builder<'_> {
             }
         }
         let mut told = HashSet::new();
+        // A patch that failed may have been about one of the two.
+        found.retain(|(_, other, resource)| !other.is_of(&self.failed_on) && !resource.is_of(&self.failed_on));
         for (identity, other, resource) in found {
             let finding = match self.documents.two_ways(other, resource) {
                 // All documents of the base are there twice, for one reason.
