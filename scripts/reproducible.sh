@@ -9,12 +9,14 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 packages=${CARGO_HOME:-$HOME/.cargo}
+# Once, as someone may commit while the first is built.
+commit=$(git rev-parse HEAD)
 
 # build NAME FOLDER: the release of what is committed, built below FOLDER, to NAME.
 build() {
     local sources=$work/$2/sources target=$work/$2/target
     mkdir -p "$sources"
-    git archive HEAD | tar -x -C "$sources"
+    git archive "$commit" | tar -x -C "$sources"
     (
         cd "$sources"
         export RUSTFLAGS="--remap-path-prefix=$sources=/overlay --remap-path-prefix=$packages=/cargo"
@@ -27,7 +29,7 @@ build first here
 build second in/a/folder/with/a/longer/name
 sha256sum "$work/first" "$work/second" | sed "s|$work/||"
 if ! cmp "$work/first" "$work/second"; then
-    echo "reproducible: two builds of $(git rev-parse --short HEAD) differ" >&2
+    echo "reproducible: two builds of ${commit:0:12} differ" >&2
     exit 1
 fi
 for folder in "$work" "$packages"; do
@@ -36,4 +38,4 @@ for folder in "$work" "$packages"; do
         exit 1
     fi
 done
-echo "reproducible: two builds of $(git rev-parse --short HEAD) are the same $(stat -c %s "$work/first") bytes"
+echo "reproducible: two builds of ${commit:0:12} are the same $(stat -c %s "$work/first") bytes"
