@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::FsError;
-use super::read::{is_folder, read};
+use super::read::{Entry, canonical, entry, is_folder, read_resolved};
 
 /// How many entries of a folder are looked at when a near name is sought.
 const MAX_NAMES: usize = 4096;
@@ -85,11 +85,17 @@ pub fn search(top: &Path, file_name: &str) -> Result<Search, FsError> {
     Ok(search)
 }
 
-/// The lines of a folder's file [`IGNORE`] that name folders, relative to that folder; `#` begins a comment.
+/// The lines of a folder's file [`IGNORE`] that name folders, relative to that folder; `#` begins a comment. A link there is
+/// refused: its lines are shown where they name nothing, and they may be anyone's.
 fn ignored_in(folder: &Path) -> Result<Vec<String>, FsError> {
-    let bytes = match read(&folder.join(IGNORE), MAX_IGNORE) {
+    let path = folder.join(IGNORE);
+    // Most folders have none, and to see that costs less than to resolve their path.
+    if entry(&path)? == Entry::Missing {
+        return Ok(Vec::new());
+    }
+    let bytes = match read_resolved(&canonical(folder)?.join(IGNORE), MAX_IGNORE) {
         Err(FsError::Missing { .. }) => return Ok(Vec::new()),
-        read => read?,
+        read => read.map_err(|error| error.named(&path.to_string_lossy()))?,
     };
     let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));

@@ -74,6 +74,26 @@ fn refused_link(project: &Project, file: &str) {
 }
 
 #[test]
+fn a_list_of_ignored_folders_is_no_link_and_nothing_of_its_target_is_told() {
+    let outside = tempfile::tempdir().unwrap();
+    let secret = outside.path().join("environ");
+    fs::write(&secret, "TOKEN=hidden\n").unwrap();
+    for folder in ["", "overlays"] {
+        for target in [&*secret, Path::new("/proc/self/environ"), Path::new("/dev/zero")] {
+            let project = lab("x");
+            symlink(target, project.path(folder).join(".overlayignore")).unwrap();
+            for args in [&["verify"][..], &["build", "--all", "--split", "out"]] {
+                let ran = Ran::of(project.command(args).env("TOKEN", "hidden").output().unwrap());
+                let told = ".overlayignore is a symbolic link, not a regular file";
+                assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{args:?}: {}", ran.stderr);
+                assert!(ran.stderr.contains(told) && !ran.stderr.contains("hidden"), "{args:?}: {}", ran.stderr);
+                assert!(!project.path("out").exists());
+            }
+        }
+    }
+}
+
+#[test]
 fn names_that_differ_in_case_alone_are_different_files() {
     let project = lab("x");
     fs::rename(project.path("base/net/net.yaml"), project.path("base/net/NET.yaml")).unwrap();
