@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use crate::yaml::spell::Layout;
 use crate::yaml::tree::{NodeId, Tree};
 
 /// A plain change.
@@ -60,6 +61,10 @@ pub struct Spelled<'a> {
 pub struct Taken<'a> {
     /// The comment lines directly above it, which go along with a `move`.
     pub above: &'a str,
+    /// The comment behind it, with the blanks before it, which goes along too.
+    pub behind: &'a str,
+    /// How the text laid its collections out before it was taken.
+    pub layout: Layout,
     /// Whether it says the very value that is written: changes before may have made it another.
     pub is_same: bool,
 }

@@ -384,10 +384,63 @@ const TAKEN_INSIDE: &[(&str, &str, &str, &str)] = &[
     ("yaml", "l:\n# of a\n- 'a'\n- b\n", "{op: move, from: /l/0, path: /l/1}", "l:\n- b\n# of a\n- 'a'\n"),
 ];
 
+/// The same, with comments beside what is taken, or where what it is moved out of or into has nothing else.
+const COMMENTED_BESIDE: &[(&str, &str, &str)] = &[
+    (
+        "s:\n  a:\n    # c\n    k: v\n  b: {}\n",
+        "{op: move, from: /s/a/k, path: /s/b/k}",
+        "s:\n  a: {}\n  b:\n    # c\n    k: v\n",
+    ),
+    (
+        "s:\n  a:\n    k: v   # c\n  b:\n    z: 1\n",
+        "{op: move, from: /s/a/k, path: /s/b/k}",
+        "s:\n  a: {}\n  b:\n    z: 1\n    k: v   # c\n",
+    ),
+    ("l:\n- a #of a\n- b\n", "{op: move, from: /l/0, path: /l/1}", "l:\n- b\n- a #of a\n"),
+    ("a:\n- x # c\nb: []\n", "{op: move, from: /a/0, path: /b/0}", "a: []\nb:\n- x # c\n"),
+    ("a:\n- x\nb: []\n", "{op: move, from: /a/0, path: /b/0}", "a: []\nb: [x]\n"),
+    ("a:\n- x # c\nb: {c: []}\n", "{op: move, from: /a/0, path: /b/c/0}", "a: []\nb: {c: [x]}\n"),
+    (
+        "a:\n  k: # c\n    x: 1\nb:\n  z: 1\n",
+        "{op: move, from: /a/k, path: /b/k}",
+        "a: {}\nb:\n  z: 1\n  k: # c\n    x: 1\n",
+    ),
+    (
+        "a:\n  k: # c\n  - x: 1\n    # d\n    v: 2 # e\nb: {}\n",
+        "{op: move, from: /a/k, path: /b/k}",
+        "a: {}\nb:\n  k: # c\n  - x: 1\n    # d\n    v: 2 # e\n",
+    ),
+    (
+        "a:\n  k: | # c\n    text\nb:\n  z: 1\n",
+        "{op: move, from: /a/k, path: /b/k}",
+        "a: {}\nb:\n  z: 1\n  k: | # c\n    text\n",
+    ),
+    (
+        "a:\n  k: [1,\n    2] # c\nb:\n  z: 1\n",
+        "{op: move, from: /a/k, path: /b/k}",
+        "a: {}\nb:\n  z: 1\n  k: [1,\n    2] # c\n",
+    ),
+    ("l:\n- # c\n  a: 1\n- b: 2\n", "{op: move, from: /l/0, path: /l/1}", "l:\n- b: 2\n- # c\n  a: 1\n"),
+    ("l:\n- # c\n  k: v\n- z: 1\n", "{op: move, from: /l/0/k, path: /l/1/k}", "l:\n- {} # c\n- z: 1\n  k: v\n"),
+    ("a: {k: v} # c\nb:\n  z: 1\n", "{op: move, from: /a/k, path: /b/k}", "a: {} # c\nb:\n  z: 1\n  k: v\n"),
+    (
+        "a:\n  # c\n  k: v # d\n  # tail\nb: {}\n",
+        "{op: move, from: /a/k, path: /b/k}",
+        "a: {}\n  # tail\nb:\n  # c\n  k: v # d\n",
+    ),
+    (
+        "a: # of a\n  # c\n  k: v\nb: {} # of b\n",
+        "{op: move, from: /a/k, path: /b/k}",
+        "a: {} # of a\nb: # of b\n  # c\n  k: v\n",
+    ),
+    ("a:\n  k: v # c\nb:\n  z: 1\n", "{op: copy, from: /a/k, path: /b/k}", "a:\n  k: v # c\nb:\n  z: 1\n  k: v\n"),
+    ("a:\n  k: v # c\n  w: x\nb:\n  z: 1", "{op: move, from: /a/k, path: /b/k}", "a:\n  w: x\nb:\n  z: 1\n  k: v # c"),
+];
+
 #[test]
 fn comments_go_with_what_is_moved() {
     let subject = any_subject();
-    for (base, operations, after) in COMMENTED {
+    for (base, operations, after) in COMMENTED.iter().chain(COMMENTED_BESIDE) {
         let text = patch(&json!({"kind": "X"}), &json!({})).replace("{}", operations);
         let built = verified(&subject, &plan(&format!("{HEAD}{base}"), &text).unwrap());
         assert_eq!(built, Some(Ok(format!("{HEAD}{after}"))), "{operations}");

@@ -312,9 +312,9 @@ fn as_it_stands<'t>(change: Change<'t>, start: &'t Start<'_>, course: &Course<'_
         let (text, tree) = (start.source.text(), start.source.tree());
         let node =
             load::find(tree, &path).filter(|node| start.language == Language::Json || is_read_alike(tree, *node))?;
-        let above = if course.is_move(number) { start.source.comments_above(&path) } else { "" };
+        let (above, behind) = if course.is_move(number) { start.source.comments_of(&path) } else { ("", "") };
         let is_same = start.value.pointer(&pointer(&path)) == Some(new.value);
-        Some(Spelled { text, tree, node, taken: Some(Taken { above, is_same }) })
+        Some(Spelled { text, tree, node, taken: Some(Taken { above, behind, layout: start.source.layout(), is_same }) })
     };
     let action = match change.action {
         Action::Add(new) => Action::Add(New { spelled: spelled(&new), ..new }),

@@ -41,16 +41,17 @@ impl Attempt {
             (_, Action::Add(new) | Action::Replace(new)) => new,
             (_, Action::Remove) => return None,
         };
-        let layout = habit::layout(source);
+        let taken = new.spelled.and_then(|spelled| spelled.taken);
+        let layout = taken.map_or_else(|| habit::layout(source), |taken| habit::layout_or(source, taken.layout));
         if inserts(change, spot) {
             let room = |flow| Room { flow, layout };
             let Some(home) = spot.home else {
                 return Some(document(source, &self.written(new, None, room(false))?));
             };
+            let (above, behind) = taken.map_or(("", ""), |taken| (taken.above, taken.behind));
             let room = room(insert::is_flow(source, home));
             let written = self.written(new, None, room)?;
-            let above = new.spelled.and_then(|spelled| spelled.taken).map_or("", |taken| taken.above);
-            let fresh = Fresh { value: &written, above };
+            let fresh = Fresh { value: &written, above, behind };
             return match source.node(home.node).kind {
                 Kind::Sequence { .. } => insert::item(source, home, spot.index, &fresh, room),
                 _ => insert::entry(source, home, change.path.last()?, &fresh, room),

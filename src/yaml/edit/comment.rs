@@ -72,7 +72,7 @@ fn refused(reason: &'static str, offset: usize) -> EditError {
 }
 
 /// A place on the line that a value's comment belongs to, before the comment.
-fn line_of(source: &Source<'_>, node: NodeId, place: Place) -> Option<usize> {
+pub(super) fn line_of(source: &Source<'_>, node: NodeId, place: Place) -> Option<usize> {
     let span = source.span(node);
     if source.node(node).is_block_collection() {
         return marker_end(source, node, place);

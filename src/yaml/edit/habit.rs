@@ -15,6 +15,11 @@ pub(super) fn layout(source: &Source<'_>) -> Layout {
     Habit::of(source).layout()
 }
 
+/// The same, with another layout where the document has none of its own.
+pub(super) fn layout_or(source: &Source<'_>, other: Layout) -> Layout {
+    Habit::of(source).layout_or(other)
+}
+
 /// The collections that a document's layout is that of.
 pub(super) struct Habit {
     step: Option<(NodeId, usize)>,
@@ -64,9 +69,13 @@ impl Habit {
     }
 
     pub(super) fn layout(&self) -> Layout {
+        self.layout_or(Layout { step: 2, indent_lists: true })
+    }
+
+    fn layout_or(&self, other: Layout) -> Layout {
         Layout {
-            step: self.step.map_or(2, |(_, step)| step),
-            indent_lists: self.indent_lists.is_none_or(|(_, indents)| indents),
+            step: self.step.map_or(other.step, |(_, step)| step),
+            indent_lists: self.indent_lists.map_or(other.indent_lists, |(_, indents)| indents),
         }
     }
 

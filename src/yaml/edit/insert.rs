@@ -6,7 +6,7 @@ use super::replace;
 use super::source::Source;
 use super::written::{Room, Written, entry_lines, item_lines};
 use crate::change::TextEdit;
-use crate::yaml::spell;
+use crate::yaml::spell::{self, Layout};
 use crate::yaml::tree::{Bytes, Entry, Item, Kind, NodeId, Style};
 
 /// Whether a new entry or item of a collection is written in flow style.
@@ -22,11 +22,30 @@ pub(super) struct Fresh<'w> {
     pub(super) value: &'w Written,
     /// The comment lines that come above it in a block.
     pub(super) above: &'w str,
+    /// The comment that comes behind it in a block, with the blanks before it.
+    pub(super) behind: &'w str,
 }
 
 impl Fresh<'_> {
-    /// The lines of an item or entry, with those above it.
-    fn with_comments(&self, lines: Vec<String>) -> Vec<String> {
+    fn has_comments(&self) -> bool {
+        !self.above.is_empty() || !self.behind.is_empty()
+    }
+
+    /// The value on one line, where a collection of flow style that is at that place may take it.
+    fn one_line(&self, source: &Source<'_>, home: Home) -> Option<&str> {
+        let may_grow = !home.place.is_flow() && source.count(home.node) == 0;
+        self.value.one_line().filter(|_| !(may_grow && self.has_comments()))
+    }
+
+    fn entry_lines(&self, key: &str, layout: Layout) -> Vec<String> {
+        self.with_comments_above(entry_lines(key, self.value, self.behind, layout))
+    }
+
+    fn item_lines(&self, gap: usize) -> Vec<String> {
+        item_lines(self.value, self.behind, gap)
+    }
+
+    fn with_comments_above(&self, lines: Vec<String>) -> Vec<String> {
         self.above.lines().map(|line| line.trim().to_owned()).chain(lines).collect()
     }
 }
@@ -40,21 +59,19 @@ pub(super) fn entry(
     room: Room,
 ) -> Option<Vec<TextEdit>> {
     let Kind::Mapping { flow, entries } = &source.node(home.node).kind else { return None };
-    let value = fresh.value;
     let key = spell::key(key, key_quotes(source, entries), if *flow { spell::Place::Flow } else { spell::Place::Key });
     if *flow {
-        let text = value.one_line().map(|value| {
+        let text = fresh.one_line(source, home).map(|value| {
             if spell::is_long_key(&key) { format!("? {key} : {value}") } else { format!("{key}: {value}") }
         });
         return match text {
             Some(text) => flow_child(source, home.node, entries.len(), &text),
-            None => grown(source, home, fresh.with_comments(entry_lines(&key, value, room.layout)), false, room),
+            None => grown(source, home, fresh.entry_lines(&key, room.layout), false, room),
         };
     }
     let (first, last) = (source.entry(entries.first()?), source.entry(entries.last()?));
     let column = source.lines().column(first.start);
-    let lines = fresh.with_comments(entry_lines(&key, value, room.layout));
-    Some(vec![lines_behind(source, last.end, &lines, column)])
+    Some(vec![lines_behind(source, last.end, &fresh.entry_lines(&key, room.layout), column)])
 }
 
 /// The quotes that all keys of a mapping have.
@@ -73,16 +90,15 @@ pub(super) fn item(
     room: Room,
 ) -> Option<Vec<TextEdit>> {
     let Kind::Sequence { flow, items } = &source.node(home.node).kind else { return None };
-    let value = fresh.value;
     if *flow {
-        return match value.one_line() {
+        return match fresh.one_line(source, home) {
             Some(text) => flow_child(source, home.node, index, text),
-            None => grown(source, home, fresh.with_comments(item_lines(value, 2)), true, room),
+            None => grown(source, home, fresh.with_comments_above(fresh.item_lines(2)), true, room),
         };
     }
     let model = items.get(index).or(items.last())?;
-    let own_lines = item_lines(value, gap(source, model));
-    let lines = fresh.with_comments(own_lines.clone());
+    let own_lines = fresh.item_lines(gap(source, model));
+    let lines = fresh.with_comments_above(own_lines.clone());
     let column = source.lines().column(model.dash?);
     let Some(next) = items.get(index) else {
         return Some(vec![lines_behind(source, source.item(items.last()?).end, &lines, column)]);

@@ -11,7 +11,8 @@
 //!   Anything else is spelled as it was spelled by who asks for it, re-indented, then in the styles of that spelling,
 //!   then from the value. A collection that nobody spelled takes the styles of the one that it replaces. The anchor of what is replaced stays; its tag goes.
 //! - A new key goes behind the last one, a new item before the comments directly above the item that it goes before.
-//!   The comments that stood directly above what is moved come with it where that is a block.
+//!   The comments that stood directly above what is moved, or behind it, come with it into a block; for them an empty
+//!   collection turns into one.
 //! - Removing takes the lines of the entry or item and the comment lines directly above it. What is left empty becomes
 //!   `{}` or `[]`. More goes only where a block scalar next to it would take blank or comment lines in.
 //! - A flow collection stays one. An empty one grows on its line (`{a: 1}`) as long as what it gets is one line;

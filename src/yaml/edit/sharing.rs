@@ -42,7 +42,7 @@ pub(super) fn step(
             Way::Merge { mapping, source: merged, key } => {
                 let room = Room { flow: insert::is_flow(source, mapping), layout };
                 let value = writer.copy(merged, room)?;
-                let fresh = insert::Fresh { value: &value, above: "" };
+                let fresh = insert::Fresh { value: &value, above: "", behind: "" };
                 let edits = insert::entry(source, mapping, key, &fresh, room);
                 return edits.map(Step::Edits).ok_or_else(|| unwritable(source, merged));
             }

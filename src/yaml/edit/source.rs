@@ -4,9 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::comment::line_of;
+use super::habit;
 use super::lines::Lines;
 use super::place::{Spot, Way, walk};
 use crate::yaml::load::{self, LoadError};
+use crate::yaml::spell::Layout;
 use crate::yaml::tree::{Bytes, Entry, Item, Kind, Node, NodeId, Tree};
 
 /// A document that was read.
@@ -52,6 +55,11 @@ impl<'t> Source<'t> {
     /// What the text says, as Kubernetes reads it.
     pub fn value(&self) -> &Value {
         &self.value
+    }
+
+    /// How it lays out its block collections.
+    pub fn layout(&self) -> Layout {
+        habit::layout(self)
     }
 
     /// Its lines.
@@ -159,12 +167,24 @@ impl<'t> Source<'t> {
         start
     }
 
-    /// The comment lines directly above an entry or item of a block collection that begins a line.
-    pub fn comments_above(&self, path: &[String]) -> &str {
-        let Ok(Way::Clear(Spot { home: Some(home), index, there: Some(_), .. })) = walk(self, path) else { return "" };
-        let child = self.child(home.node, index).filter(|child| self.lines().begins(child.start));
-        let child = child.filter(|_| !self.node(home.node).is_flow());
-        child.map_or("", |child| self.slice(self.with_comments_above(child.start)..self.lines().start(child.start)))
+    /// The comments of an entry or item of a block collection: the lines directly above it, where it begins a line, and
+    /// what stands behind it on the line that writes its value, with the blanks before it.
+    pub fn comments_of(&self, path: &[String]) -> (&str, &str) {
+        let Ok(Way::Clear(Spot { home: Some(home), index, there: Some((node, place)), .. })) = walk(self, path) else {
+            return ("", "");
+        };
+        let child = self.child(home.node, index).filter(|_| !self.node(home.node).is_flow());
+        let Some(child) = child else { return ("", "") };
+        let lines = self.lines();
+        let above = if lines.begins(child.start) {
+            self.slice(self.with_comments_above(child.start)..lines.start(child.start))
+        } else {
+            ""
+        };
+        let begins_below =
+            |at: &usize| !self.node(node).is_block_collection() || lines.end(*at) < self.span(node).start;
+        let behind = line_of(self, node, place).filter(begins_below).and_then(|at| self.comment_behind(at));
+        (above, behind.map_or("", |comment| self.slice(comment)))
     }
 
     /// The next byte from `at` on that is neither white space nor in a comment.

@@ -255,27 +255,36 @@ fn comments_above(spelled: Spelled<'_>, start: usize, column: usize) -> Vec<Stri
     out
 }
 
-/// The lines of an item, from its dash on; its content is `gap` columns behind the dash.
-pub(super) fn item_lines(item: &Written, gap: usize) -> Vec<String> {
+/// The lines of an item, from its dash on; its content is `gap` columns behind the dash. A comment comes with the blanks before it.
+pub(super) fn item_lines(item: &Written, comment: &str, gap: usize) -> Vec<String> {
     let gap = gap.max(2);
-    let (first, rest, indent) = match item {
-        Written::Tail(tail) => (tail.first.as_str(), tail.rest.as_slice(), 0),
-        Written::Lines { lines, .. } => {
+    match item {
+        Written::Tail(tail) => tail_lines(&format!("-{}", blanks(gap - 1)), tail, comment),
+        Written::Lines { lines, .. } if comment.is_empty() => {
             let (first, rest) = lines.split_first().map_or(("", [].as_slice()), |(first, rest)| (first, rest));
-            (first, rest, gap)
+            joined(format!("-{}{first}", blanks(gap - 1)), rest, gap)
         }
-    };
-    joined(format!("-{}{first}", blanks(gap - 1)), rest, indent)
+        Written::Lines { lines, .. } => joined(format!("-{comment}"), lines, gap),
+    }
 }
 
 /// The lines of an entry of a block mapping. A long key has a line of its own, behind a `?`.
-pub(super) fn entry_lines(key: &str, value: &Written, layout: Layout) -> Vec<String> {
+pub(super) fn entry_lines(key: &str, value: &Written, comment: &str, layout: Layout) -> Vec<String> {
     let (own_line, key) = if spell::is_long_key(key) { (Some(format!("? {key}")), "") } else { (None, key) };
     let lines = match value {
-        Written::Tail(tail) => joined(format!("{key}: {}", tail.first), &tail.rest, 0),
-        Written::Lines { lines, sequence } => joined(format!("{key}:"), lines, indent_of(*sequence, layout)),
+        Written::Tail(tail) => tail_lines(&format!("{key}: "), tail, comment),
+        Written::Lines { lines, sequence } => joined(format!("{key}:{comment}"), lines, indent_of(*sequence, layout)),
     };
     own_line.into_iter().chain(lines).collect()
+}
+
+/// The lines of what begins behind a key or dash, its comment on the first of a block scalar's and on the last of others'.
+fn tail_lines(before: &str, tail: &Tail, comment: &str) -> Vec<String> {
+    let mut lines = joined(format!("{before}{}", tail.first), &tail.rest, 0);
+    if let Some(line) = if tail.is_block() { lines.first_mut() } else { lines.last_mut() } {
+        line.push_str(comment);
+    }
+    lines
 }
 
 /// How far a block collection is indented below its key.
