@@ -135,7 +135,7 @@ fn kubectl_reads_what_we_spell_as_it_is_meant() {
 }
 
 /// What stands behind `spec:`. YAML 1.2 reads all of it; libyaml, and so kubectl, does not.
-const NOT_FOR_LIBYAML: [&str; 26] = [
+const NOT_FOR_LIBYAML: [&str; 36] = [
     r#" "a\/b""#,
     r#" "\ud83d\ude00""#,
     r#" ["\\\/"]"#,
@@ -151,6 +151,16 @@ const NOT_FOR_LIBYAML: [&str; 26] = [
     " {:a: b}",
     " [!!str]",
     " {a: !!str}",
+    " !!str# c",
+    " !t#x c",
+    " &x[1]",
+    " [&x{b: 1}]",
+    " [w:]",
+    " {w:}",
+    " {w:,x: 1}",
+    " [w:,x]",
+    " {w:[1]}",
+    " [&x w:]",
     "\n  -\ta",
     "\n  - \t\n    a",
     "\n  -\t# c\n    a",
@@ -191,7 +201,14 @@ fn what_kubectl_cannot_read_as_we_would_is_refused() {
         assert!(refused.is_err(), "{spec:?} is {refused:?}");
         // What kubectl takes at all, it takes for something else.
         let theirs = kubectl.read(&manifest).ok().map(|read| read[0]["spec"].clone());
-        let otherwise = [json!(":b c"), json!({"a": "b"})];
+        let otherwise = [
+            json!(":b c"),
+            json!({"a": "b"}),
+            json!(["w:"]),
+            json!(["w:", "x"]),
+            json!({"w:": null}),
+            json!({"w:": null, "x": 1}),
+        ];
         assert!(theirs.as_ref().is_none_or(|value| otherwise.contains(value)), "{spec:?} is {theirs:?}");
     }
     for spec in FOR_ALL {
@@ -199,6 +216,54 @@ fn what_kubectl_cannot_read_as_we_would_is_refused() {
         let theirs = kubectl.read(&manifest).unwrap_or_else(|e| panic!("{e} in {spec:?}"));
         assert_eq!(load_text(&manifest).unwrap().value, theirs[0], "{spec:?}");
     }
+}
+
+/// Parts of a value, each of which may stand right before each of the other row.
+const BEFORE: [&str; 11] = ["&x", "!!str", "!t", "*a", "\"q\"", "'q'", "[1]", "{b: 1}", "w", "&x 1", "[]"];
+const BEHIND: [&str; 16] = [
+    "[1]",
+    "{b: 1}",
+    "\"q\"",
+    "'q'",
+    "# c",
+    " # c",
+    "w",
+    ":",
+    ": z",
+    "|\n      t",
+    "*a",
+    "&y",
+    "!!str",
+    "- z",
+    " w",
+    ":,",
+];
+
+/// Where such a value stands.
+const AROUND: [&str; 6] =
+    [" $\n", "\n    k: $\n", "\n    - $\n    - z\n", " [$]\n", " {k: $}\n", " [\n    $\n    , z]\n"];
+
+#[test]
+fn what_stands_right_behind_something_else_is_read_as_kubectl_reads_it_or_refused() {
+    let Some(kubectl) = Kubectl::find() else { return };
+    let values = BEFORE.iter().flat_map(|before| BEHIND.iter().map(move |behind| format!("{before}{behind}")));
+    let values = values.flat_map(|value| AROUND.iter().map(move |around| around.replace('$', &value)));
+    let read = values.filter_map(|value| {
+        let manifest = format!("{HEAD}  a: &a 1\n  v:{value}");
+        let ours = load_text(&manifest).ok()?.value;
+        Some((manifest, ours))
+    });
+    let read: Vec<(String, Value)> = read.collect();
+    assert!(read.len() > 250, "only {} are read", read.len());
+    let stream: Vec<&str> = read.iter().map(|(manifest, _)| manifest.as_str()).collect();
+    let theirs = kubectl.read(&stream.join("---\n")).unwrap_or_else(|error| {
+        let refused = stream.iter().find(|manifest| kubectl.read(manifest).is_err());
+        panic!("{error} in {refused:?}")
+    });
+    for ((manifest, ours), theirs) in read.iter().zip(&theirs) {
+        assert_eq!(ours, theirs, "{manifest}");
+    }
+    assert_eq!(read.len(), theirs.len());
 }
 
 #[test]

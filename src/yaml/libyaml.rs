@@ -23,7 +23,10 @@ pub enum Refusal {
     /// The name of an anchor or an alias.
     #[error("for Kubernetes the name of an anchor holds ASCII letters, digits, `-` and `_` alone")]
     AnchorName,
-    /// Something else than white space behind a tag.
+    /// A bracket or brace right behind the name of an anchor.
+    #[error("Kubernetes wants a space behind the name of an anchor")]
+    AnchorEnd,
+    /// Something else than white space behind a tag, or a `#` in it.
     #[error("Kubernetes takes what stands behind this tag for a part of it; write a space between")]
     TagEnd,
     /// A `?` in a bare text between brackets or braces.
@@ -34,6 +37,9 @@ pub enum Refusal {
         "Kubernetes takes a `:` at the start of a text between brackets or braces for an indicator; quote this text"
     )]
     Colon,
+    /// A `:` behind a bare key between brackets or braces, and right before one of these or a comma.
+    #[error("Kubernetes takes this `:` for a part of the text before it; write a space behind it, or quote the text")]
+    ColonEnd,
     /// A block text that is the whole document and is not indented.
     #[error("Kubernetes does not take this line for a part of the text above it; indent the text")]
     Unindented,
@@ -61,7 +67,9 @@ fn nodes(tree: &Tree, text: &str) -> Option<(Refusal, Bytes)> {
         let in_flow = node.span.start < flow_end;
         let found = properties(node, text).or_else(|| match &node.kind {
             Kind::Scalar { style: Style::Double, .. } => escape(text, &node.span),
-            Kind::Mapping { entries, flow: true } => broken_key(tree, text, entries),
+            Kind::Mapping { entries, flow: true } => {
+                broken_key(tree, text, entries).or_else(|| glued_colon(tree, text, entries))
+            }
             Kind::Scalar { style: Style::Plain, text } if in_flow && text.contains('?') => {
                 Some((Refusal::QuestionMark, node.span.clone()))
             }
@@ -85,6 +93,17 @@ fn broken_key(tree: &Tree, text: &str, entries: &[Entry]) -> Option<(Refusal, By
         memchr2(b'\n', b'\r', text.as_bytes().get(key.start..colon)?)?;
         Some((Refusal::BrokenKey, key))
     })
+}
+
+/// The first colon that libyaml takes for a part of the bare key before it, as nothing stands between it and what follows.
+fn glued_colon(tree: &Tree, text: &str, entries: &[Entry]) -> Option<(Refusal, Bytes)> {
+    let is_glued = |at: &usize| matches!(text.as_bytes().get(at + 1), Some(b',' | b'[' | b']' | b'{' | b'}'));
+    let colon = entries.iter().find_map(|entry| {
+        let key = tree.node(entry.key);
+        let is_bare = key.style() == Some(Style::Plain) && !key.span.is_empty();
+        entry.colon.filter(|colon| is_bare && *colon == key.span.end && is_glued(colon))
+    })?;
+    Some((Refusal::ColonEnd, colon..colon + 1))
 }
 
 /// The first line of a block text at the root, where it stands in the first column: YAML takes it for the text's own, and
@@ -114,9 +133,15 @@ fn properties(node: &Node, text: &str) -> Option<(Refusal, Bytes)> {
     if let Some(at) = node.anchor.as_deref().cloned().into_iter().chain(alias).find(misnamed) {
         return Some((Refusal::AnchorName, at));
     }
+    if let Some(at) = node.anchor.as_deref()
+        && matches!(text.as_bytes().get(at.end), Some(b'[' | b'{'))
+    {
+        return Some((Refusal::AnchorEnd, at.clone()));
+    }
     let tag = node.tag.as_ref()?.span.clone();
-    let next = text.as_bytes().get(tag.end);
-    next.is_some_and(|byte| !byte.is_ascii_whitespace()).then_some((Refusal::TagEnd, tag))
+    let goes_on = text.as_bytes().get(tag.end).is_some_and(|byte| !byte.is_ascii_whitespace());
+    let has_hash = text.get(tag.clone()).is_some_and(|tag| tag.contains('#'));
+    (goes_on || has_hash).then_some((Refusal::TagEnd, tag))
 }
 
 /// The first escape in double quotes that is none for libyaml.
