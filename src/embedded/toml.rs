@@ -1,10 +1,11 @@
 //! TOML texts. `toml_edit` reads them and gives every value its place; the edits are our own, because it prints a
-//! document anew and drops the carriage returns of it. `outline` lists the lines that say something, `edit` changes
-//! them, `brackets` changes arrays and inline tables, and `write` writes new values.
+//! document anew and drops the carriage returns of it. `version` tells what TOML 1.0 does not have,
+//! `outline` lists the lines that say something, `edit` changes them, `brackets` changes arrays and inline tables, and `write` writes new values.
 
 mod brackets;
 mod edit;
 mod outline;
+mod version;
 mod write;
 
 use std::ops::Range;
@@ -21,9 +22,10 @@ pub(super) fn read(text: &str) -> Result<Value, EmbeddedError> {
     table(parse(text)?.as_table(), MAX_DEPTH)
 }
 
-/// The text's items, with their places.
+/// The text's items, with their places. `toml_edit` takes TOML 1.1.
 fn parse(text: &str) -> Result<Document<&str>, EmbeddedError> {
-    Document::parse(text).map_err(|error| syntax(text, &error))
+    let document = Document::parse(text).map_err(|error| syntax(text, &error))?;
+    version::beyond_1_0(text).map_or(Ok(document), Err)
 }
 
 fn syntax(text: &str, error: &TomlError) -> EmbeddedError {
@@ -67,6 +69,9 @@ fn value(value: &TomlValue, depth: usize) -> Result<Value, EmbeddedError> {
             EmbeddedError::new(start(value.span()), message)
         })?),
         TomlValue::Boolean(truth) => Value::from(*truth.value()),
+        TomlValue::Datetime(moment) if moment.value().time.is_some_and(|time| time.second.is_none()) => {
+            return Err(version::told(start(moment.span()), "times without seconds", "write `:00` behind the minutes"));
+        }
         TomlValue::Datetime(moment) => Value::from(moment.value().to_string()),
         TomlValue::Array(items) => {
             let depth = deeper(depth, items.span())?;

@@ -261,3 +261,38 @@ fn what_is_no_toml_is_told_with_its_place() {
         assert_eq!((error.offset, error.message.as_str()), (offset, message), "{text:?}");
     }
 }
+
+#[test]
+fn what_toml_1_0_does_not_have_is_told_with_its_place() {
+    let said = |what: &str, instead: &str| {
+        format!("TOML 1.0 does not have {what}, and many programs read no later TOML; {instead}")
+    };
+    let line = said("a line break between the braces of an inline table", "write it on one line");
+    let comma = said("a comma behind the last entry of an inline table", "leave it out");
+    let escape = said("the escapes `\\e` and `\\x`", "write `\\u` and four digits");
+    let time = said("times without seconds", "write `:00` behind the minutes");
+    for (text, offset, message) in [
+        ("a = {\n  b = 1\n}\n", 5, &line),
+        ("a = {b = 1, # c\r\n c = 2}\n", 16, &line),
+        ("[t]\na = [{b = [1,\n 2], c = '}'\n}]\n", 31, &line),
+        ("a = {b = \"\\\"{\", c = \"\"\"x\"\"\"\"\n}\n", 28, &line),
+        ("a = {b = 1, }\n", 10, &comma),
+        ("a = '''\n{'''\nb = {c = {d = 1,}}\n", 28, &comma),
+        ("a = \"x\\e\"\n", 6, &escape),
+        ("a = \"\"\"\n\\\\\\x41\"\"\"\n", 10, &escape),
+        ("\"\\x41\" = 1\n", 1, &escape),
+        ("a = [07:32]\n", 5, &time),
+        ("a = 1979-05-27T07:32Z\n", 4, &time),
+    ] {
+        let error = read(Language::Toml, text).map_err(|error| (error.offset, error.message));
+        assert_eq!(error, Err((offset, message.clone())), "{text:?}");
+        assert_eq!(changed(Language::Toml, text, "add", "/z", &json!(1)), Err(message.clone()), "{text:?}");
+    }
+    for text in [
+        "a = {b = [\n1,\n], c = \"\"\"\n\"\"\", d = '''\n}'''} # }\n# {\n[t]\n",
+        "a = {} # ,}\nb = {c = ',' }\nd = '\\e\\x'\ne = \"\\\\e\\\\x\"\n[[x.\"{\"]]\n",
+        "a = ''\nb = \"\"\nc = [[1],\n]\nd = 07:32:00\ne = 1979-05-27\n",
+    ] {
+        assert!(read(Language::Toml, text).is_ok(), "{text:?}");
+    }
+}
