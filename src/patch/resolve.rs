@@ -173,10 +173,15 @@ pub(super) fn make_list(list: &Path) -> String {
 /// The key of a mapping that is yet to be made.
 pub(super) fn new_key(segment: &Segment, reached: &Path) -> Result<String, Box<Miss>> {
     match segment {
-        Segment::Key(key) if key != "-" => Ok(key.clone()),
+        Segment::Key(key) if key != "-" && key != "0" => Ok(key.clone()),
         _ => {
             let what = format!("{} is not there, and `parents` makes mappings only, no lists", at(reached));
-            Err(Box::new(Miss::new(Code::ParentMissing, reached, what).help(make_list(reached))))
+            let miss = Miss::new(Code::ParentMissing, reached, what).help(make_list(reached));
+            // Who writes the only index of a list that is not there hardly means a key.
+            let mapping =
+                format!("If `0` is the key of a mapping, write that: `path: {reached}`, `value: {{\"0\": …}}`.");
+            let may_be_key = matches!(segment, Segment::Key(key) if key == "0");
+            Err(Box::new(if may_be_key { miss.help(mapping) } else { miss }))
         }
     }
 }

@@ -367,6 +367,17 @@ fn parents_are_made_where_they_are_asked_for() {
         "parent-missing at /a/b/-: `/a/b` is not there, and `parents` makes mappings only, no lists \
              | Write the list itself, with what is to be in it: `path: /a/b`, `value: [ … ]`."
     );
+    for (path, reached) in [("/a/b/0", "/a/b"), ("/a/b/0/c", "/a/b"), ("/a/nothing/0", "/a/nothing")] {
+        assert_eq!(
+            problem(&document, &format!("  - {{op: add, path: {path}, value: 1, parents: true}}")),
+            format!(
+                "parent-missing at {path}: `{reached}` is not there, and `parents` makes mappings only, no lists \
+                 | Write the list itself, with what is to be in it: `path: {reached}`, `value: [ … ]`. \
+                 | If `0` is the key of a mapping, write that: `path: {reached}`, `value: {{\"0\": …}}`."
+            )
+        );
+    }
+    assert_eq!(made("/a/b/9000"), [r#"add /a/b {"9000":1} = /a/b/9000"#]);
     assert_eq!(
         problem(&document, "  - {op: add, path: /l/0/b, value: 1, parents: true}"),
         "path-missing at /l/0/b: `/l` is an empty list, and has no index 0"
