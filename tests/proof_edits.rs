@@ -373,7 +373,7 @@ const TAKEN_INSIDE: &[(&str, &str, &str, &str)] = &[
         "json",
         "{\r\n    \"k\": [\r\n        1.0,\r\n\r\n        2\r\n    ],\r\n    \"m\": {}\r\n}\r\n",
         "{op: move, from: /k, path: /m/k}",
-        "{\r\n    \"m\": {\r\n        \"k\": [\r\n            1.0,\r\n\r\n            2\r\n        ]\r\n    }\r\n}\r\n",
+        "{\r\n    \"m\": {\r\n        \"k\": [\r\n            1.0,\r\n            2\r\n        ]\r\n    }\r\n}\r\n",
     ),
     (
         "json",

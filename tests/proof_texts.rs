@@ -1,5 +1,5 @@
-//! Whatever is built in a TOML text is proven, however the text is laid out, and nothing else is: random texts under random
-//! changes, and what is done to the results besides.
+//! Whatever is built in a TOML or JSON text is proven, however the text is laid out, and nothing else is: random texts under
+//! random changes, and what is done to the results besides.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -16,6 +16,7 @@ mod proving;
 use std::fmt::Write as _;
 
 use dice::Dice;
+use json_patch::Patch;
 use overlay::embedded::{self, Language};
 use overlay::subject::Subject;
 use overlay::yaml::load::load_text;
@@ -207,6 +208,27 @@ fn tampered(before: &str, after: &str, dice: &mut Dice) -> Vec<String> {
     ]
 }
 
+/// A result with another text in the place of its own, where that can be written as the text is.
+fn with_other(built: &str, other: &str) -> Option<String> {
+    let mut manifest = load_text(built).unwrap().value;
+    let head = built.split("  text: ").next().unwrap();
+    let tail = if built.contains("\n  other: v\n") { "  other: v\n" } else { "" };
+    manifest["data"]["text"] = json!(other);
+    let result = match built.split("  text: ").nth(1).unwrap().strip_prefix('|') {
+        Some(rest) => {
+            let chomp = rest.split('\n').next().unwrap();
+            let indented = |line: &str| match line.trim() {
+                "" => line.trim_start_matches([' ', '\t']).to_owned(),
+                _ => format!("    {line}"),
+            };
+            let lines: String = other.split_inclusive('\n').map(indented).collect();
+            format!("{head}  text: |{chomp}\n{lines}{}{tail}", if other.ends_with('\n') { "" } else { "\n" })
+        }
+        None => format!("{head}  text: {}\n{tail}", json!(other)),
+    };
+    (load_text(&result).map(|loaded| loaded.value) == Ok(manifest)).then_some(result)
+}
+
 /// What verify does not see of what is done to a result besides.
 fn unseen(subject: &Subject, base: &str, patches: &[&str], built: &str, dice: &mut Dice) -> Option<String> {
     let after = text_in(built);
@@ -215,30 +237,7 @@ fn unseen(subject: &Subject, base: &str, patches: &[&str], built: &str, dice: &m
         if read(&other).is_err() || other == after {
             continue;
         }
-        let mut manifest = load_text(built).unwrap().value;
-        let head = built.split("  text: ").next().unwrap();
-        let tail = if built.contains("\n  other: v\n") { "  other: v\n" } else { "" };
-        manifest["data"]["text"] = json!(other);
-        let result = match built.split("  text: ").nth(1).unwrap().strip_prefix('|') {
-            Some(rest) => {
-                let chomp = rest.split('\n').next().unwrap();
-                let lines: String = other
-                    .split_inclusive('\n')
-                    .map(|l| {
-                        if l.trim().is_empty() {
-                            l.trim_start_matches([' ', '\t']).to_owned()
-                        } else {
-                            format!("    {l}")
-                        }
-                    })
-                    .collect();
-                format!("{head}  text: |{chomp}\n{lines}{}{tail}", if other.ends_with('\n') { "" } else { "\n" })
-            }
-            None => format!("{head}  text: {}\n{tail}", json!(other)),
-        };
-        if load_text(&result).map(|loaded| loaded.value) != Ok(manifest) {
-            continue;
-        }
+        let Some(result) = with_other(built, &other) else { continue };
         let plan = plan_of(&[base], patches).unwrap();
         if objections(subject, &plan, &result).is_empty() {
             return Some(format!("nobody sees\n{result}"));
@@ -247,12 +246,16 @@ fn unseen(subject: &Subject, base: &str, patches: &[&str], built: &str, dice: &m
     None
 }
 
+/// How many texts are thrown.
+fn rounds() -> usize {
+    std::env::var_os("OVERLAY_PROOF_ROUNDS").map_or(600, |rounds| rounds.to_str().unwrap().parse().unwrap())
+}
+
 #[test]
 fn random_edits_of_toml_texts_in_any_layout_are_proven_and_what_is_done_besides_is_found() {
     let subject = any_subject();
     let (mut count, mut refused, mut wrong, mut complaints) = (0, 0, 0, String::new());
-    let rounds = std::env::var_os("OVERLAY_PROOF_ROUNDS");
-    let rounds = rounds.map_or(600, |rounds| rounds.to_str().unwrap().parse().unwrap());
+    let rounds = rounds();
     for round in 0..rounds {
         let mut dice = Dice::new(&format!("toml {round}"));
         let mut value = Map::new();
@@ -292,6 +295,132 @@ fn random_edits_of_toml_texts_in_any_layout_are_proven_and_what_is_done_besides_
     }
     assert!(complaints.is_empty(), "{wrong} of {count}, {refused} refused\n{complaints}");
     assert!(count * 10 > rounds * 6, "only {count} of {rounds}, {refused} refused");
+}
+
+/// A scalar or collection as JSON, with white space of every kind and scalars spelled as nobody would.
+fn odd_json(value: &Value, dice: &mut Dice) -> String {
+    const SPACES: [&str; 9] = ["", "", "", " ", "\n", "\n  ", "\r\n\t", "\n\n   ", "\t"];
+    let space = |dice: &mut Dice| SPACES[dice.below(SPACES.len())];
+    let parts: Vec<String> = match value {
+        Value::Object(map) => {
+            let mut member = |(key, value): (&String, &Value)| {
+                let key = odd_json(&json!(key), dice);
+                format!("{}{key}{}:{}{}{}", space(dice), space(dice), space(dice), odd_json(value, dice), space(dice))
+            };
+            map.iter().map(&mut member).collect()
+        }
+        Value::Array(items) => {
+            items.iter().map(|item| format!("{}{}{}", space(dice), odd_json(item, dice), space(dice))).collect()
+        }
+        Value::String(text) => {
+            let odd = |c: char, dice: &mut Dice| match (c, dice.below(3)) {
+                ('/', 0) => "\\/".to_owned(),
+                ('\u{1f600}', 0 | 1) => "\\uD83d\\uDe00".to_owned(),
+                (c, 0) if c.is_alphabetic() => format!("\\u{:04X}", u32::from(c)),
+                (c, _) => json!(c.to_string())
+                    .as_str()
+                    .map_or_else(String::new, |c| json!(c).to_string())
+                    .trim_matches('"')
+                    .to_owned(),
+            };
+            return format!("\"{}\"", text.chars().map(|c| odd(c, dice)).collect::<String>());
+        }
+        Value::Number(number) => return format!("{number}{}", ["", "", ".0", "e0", "E+0", ".00e-0"][dice.below(6)]),
+        scalar => return scalar.to_string(),
+    };
+    let empty = if parts.is_empty() { space(dice) } else { "" };
+    let parts = parts.join(",");
+    if value.is_object() { format!("{{{empty}{parts}}}") } else { format!("[{empty}{parts}]") }
+}
+
+/// A value with keys and texts that are hard to spell.
+fn any_json(depth: usize, dice: &mut Dice) -> Value {
+    const KEYS: [&str; 6] = ["a", "b/c", "~", "\u{e9}\u{1f600}", "", "name"];
+    match if depth == 0 { 4 } else { dice.below(6) } {
+        0 | 1 => (0..dice.below(4))
+            .map(|at| (KEYS[(at * 2 + dice.below(2)) % 6].to_owned(), any_json(depth - 1, dice)))
+            .collect(),
+        2 | 3 => (0..dice.below(4)).map(|_| any_json(depth - 1, dice)).collect(),
+        _ => [json!(1), json!("x/\u{1f600}"), json!({}), json!([]), json!(null), json!(-7), json!(true)][dice.below(7)]
+            .clone(),
+    }
+}
+
+/// An operation on a place below `/k` or `/l`.
+fn operation_on_json(found: &[(String, &Value)], dice: &mut Dice) -> Value {
+    let found: Vec<_> = found.iter().filter(|(path, _)| !path.starts_with("/m")).collect();
+    let (path, there) = found[dice.below(found.len())];
+    let (other, _) = found[dice.below(found.len())];
+    let new = json!({"new": any_json(2, dice)});
+    let inside = |dice: &mut Dice| match there {
+        Value::Array(items) => format!("{path}/{}", dice.below(items.len() + 1)),
+        _ => format!("{path}/n"),
+    };
+    match dice.below(8) {
+        0 | 1 => json!({"op": "remove", "path": path}),
+        2 => json!({"op": "move", "from": other, "path": inside(dice)}),
+        // A list may hold an equal item already: then nothing is copied.
+        3 if !there.is_array() => json!({"op": "copy", "from": other, "path": inside(dice)}),
+        4 | 5 => json!({"op": "add", "path": inside(dice), "value": new}),
+        _ => json!({"op": "replace", "path": path, "value": new}),
+    }
+}
+
+/// The value after operations, as `json-patch` makes them.
+fn patched(value: &Value, operations: &[Value]) -> Option<Value> {
+    let mut value = value.clone();
+    let operations: Patch = serde_json::from_value(json!(operations)).unwrap();
+    json_patch::patch(&mut value, &operations).ok().map(|()| value)
+}
+
+#[test]
+fn random_edits_of_json_texts_say_what_json_patch_says_and_what_is_done_besides_is_found() {
+    let subject = any_subject();
+    let (mut count, mut tampered, mut complaints) = (0, 0, String::new());
+    let rounds = rounds();
+    for round in 0..rounds {
+        let mut dice = Dice::new(&format!("json {round}"));
+        let value = json!({"k": any_json(3, &mut dice), "l": any_json(3, &mut dice)});
+        let still = odd_json(&json!({"still": [1, {"a": 2}]}), &mut dice);
+        let lead = odd_json(&value, &mut dice);
+        let text = format!("{},\"m\":{still}}}{}", lead.strip_suffix('}').unwrap(), ["", "\n"][dice.below(2)]);
+        let value = embedded::read(Language::Json, &text).unwrap();
+        let found = places(&value);
+        let operations: Vec<Value> = (0..=dice.below(3)).map(|_| operation_on_json(&found, &mut dice)).collect();
+        let listed: Vec<String> = operations.iter().map(Value::to_string).collect();
+        let patch = patch_of_text("json", &listed.join("\n      - "));
+        let base = with_text(&text, &mut dice);
+        let Some(plan) = plan_of(&[&base], &[&patch]) else { continue };
+        let Some(result) = verified(&subject, &plan) else { continue };
+        count += 1;
+        let complaint = match result {
+            Err(objection) => Some(objection),
+            Ok(built) => {
+                let after = text_in(&built);
+                let says = embedded::read(Language::Json, &after).ok();
+                let others =
+                    [still.replacen('[', "[ ", 1), still.replacen(':', ": ", 1), still.replacen('1', "1.000", 1)];
+                let others = others.iter().filter(|_| after.matches(&still).count() == 1);
+                let others: Vec<String> =
+                    others.filter_map(|other| with_other(&built, &after.replace(&still, other))).collect();
+                tampered += others.len();
+                let unseen = others.into_iter().find(|other| objections(&subject, &plan, other).is_empty());
+                if says == patched(&value, &operations) {
+                    unseen.map(|other| format!("nobody sees\n{other}"))
+                } else {
+                    Some(format!("json-patch says {:?}\n{built}", patched(&value, &operations)))
+                }
+            }
+        };
+        if let Some(complaint) = complaint
+            && complaints.len() < 9000
+        {
+            write!(complaints, "### {round} {listed:#?}\n-- base\n{base}\n-- told\n{complaint}\n").unwrap();
+        }
+    }
+    assert!(complaints.is_empty(), "{complaints}");
+    assert!(count * 10 > rounds * 5, "only {count} of {rounds}");
+    assert!(tampered > count, "only {tampered} results were changed");
 }
 
 /// A document that holds a text among other things, some of them behind blank lines and comments.

@@ -120,8 +120,8 @@ pub fn read(language: Language, text: &str) -> Result<Value, EmbeddedError> {
 }
 
 /// The edits that make the change in the text, and touch nothing else. None where the text already means what the
-/// change asks for and no comment is asked for. JSON keeps what a `move` or `copy` takes as it stands; other values of JSON and
-/// TOML are spelled anew, whatever [`New::spelled`] says.
+/// change asks for and no comment is asked for. JSON keeps what a `move` or `copy` takes as it stands but for blank lines;
+/// other values of JSON and TOML are spelled anew, whatever [`New::spelled`] says.
 ///
 /// # Errors
 /// When the text cannot be read, the path does not fit it, or the language cannot say the new value.

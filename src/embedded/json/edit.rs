@@ -169,7 +169,7 @@ impl<'t> Editor<'t> {
         key.map_or(value.clone(), |key| write::string(key) + layout.colon + &value)
     }
 
-    /// A value: what is taken as it stands, unless it has several lines and is to have one.
+    /// A value: what is taken as it stands but for blank lines, unless it has several lines and is to have one.
     fn value(&self, layout: &mut Layout, value: &Value, indent: &str) -> String {
         let is_inline = layout.brackets(value).is_some_and(|brackets| brackets.inline);
         let taken = self.taken.as_ref().filter(|taken| taken.says == *value);
@@ -179,7 +179,7 @@ impl<'t> Editor<'t> {
                     |line: &str| line.strip_prefix(old).map_or(line.to_owned(), |rest| format!("{indent}{rest}"));
                 let mut lines = text.split('\n');
                 let first = lines.next().unwrap_or_default().to_owned();
-                lines.fold(first, |out, next| out + "\n" + &line(next))
+                lines.filter(|line| !line.trim().is_empty()).fold(first, |out, next| out + "\n" + &line(next))
             }
             None => write::value(layout, value, indent),
         }
