@@ -99,10 +99,9 @@ fn may_matter(place: &[Option<&Segment>], deed: Deed<'_>, way: &[Option<&Segment
     let Some((Some(item), list)) = place.split_last() else { return false };
     let Some(Some(segment)) = way.strip_prefix(list).and_then(|rest| rest.first()) else { return false };
     match (segment, deed) {
-        (_, Deed::Replaces) => false,
+        (_, Deed::Replaces) | (Segment::Select(_) | Segment::Item(_), Deed::Takes) => false,
         (Segment::Key(_), _) => is_of_list(item) && is_of_list(segment),
         (Segment::Each, _) => is_of_list(item),
-        (Segment::Select(_) | Segment::Item(_), Deed::Takes) => false,
         (Segment::Select(_) | Segment::Item(_), Deed::Brings(None)) => true,
         (Segment::Select(_) | Segment::Item(_), Deed::Brings(Some(value))) => {
             let list = Value::Array(vec![value.clone()]);
