@@ -274,7 +274,7 @@ fn what_toml_1_0_does_not_have_is_told_with_its_place() {
     for (text, offset, message) in [
         ("a = {\n  b = 1\n}\n", 5, &line),
         ("a = {b = 1, # c\r\n c = 2}\n", 16, &line),
-        ("[t]\na = [{b = [1,\n 2], c = '}'\n}]\n", 31, &line),
+        ("[t]\na = [{b = [1,\n 2], c = '}'\n}]\n", 30, &line),
         ("a = {b = \"\\\"{\", c = \"\"\"x\"\"\"\"\n}\n", 28, &line),
         ("a = {b = 1, }\n", 10, &comma),
         ("a = '''\n{'''\nb = {c = {d = 1,}}\n", 28, &comma),
