@@ -208,12 +208,21 @@ impl File {
     /// The finding for a key that a mapping does not have.
     pub(super) fn unknown_key(&self, key: &Spanned<String>, what: &str, known: &[&'static str]) -> Diagnostic {
         let found = &key.value;
-        let near = nearest(found, known.iter().copied());
-        let label = near.map_or_else(|| "not known here".to_owned(), |near| format!("did you mean `{near}`?"));
+        let label = match (without_space(found, known), nearest(found, known.iter().copied())) {
+            (Some(key), _) => format!("a space is missing behind `{key}:`"),
+            (None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None) => "not known here".to_owned(),
+        };
         Diagnostic::new(Code::UnknownKey, format!("{what} has no key `{found}`"))
             .at(self.place(key.span.clone()), label)
             .note(format!("The keys of {what} are: {}.", known.join(", ")))
     }
+}
+
+/// The known key that another one is, with its value behind the `:` and no space between.
+pub(super) fn without_space(found: &str, known: &[&'static str]) -> Option<&'static str> {
+    let (key, _) = found.split_once(':')?;
+    known.iter().copied().find(|known| *known == key)
 }
 
 /// Parses a text with the final newline that it may lack, as kubectl reads it: a literal at its end has it too.
@@ -238,7 +247,33 @@ fn not_yaml(source: &Arc<Source>, form: Form, error: &SyntaxError) -> Diagnostic
             .at(Place::new(source, tab..tab + 1), "this is a tab")
             .help("Indent with spaces.");
     }
+    if let Some(key) = key_without_space(&source.text, error.offset) {
+        let key_text = source.text.get(key.clone()).unwrap_or_default();
+        return Diagnostic::new(Code::Syntax, format!("a space is missing behind `{key_text}`"))
+            .at(Place::new(source, key.clone()), "YAML takes this and what follows for one text")
+            .help(format!("Write a space between `{key_text}` and the value."));
+    }
     Diagnostic::new(Code::Syntax, format!("{} is not YAML", source.name)).at(place, error.message.clone())
+}
+
+/// The key with its `:`, on the line of a syntax error or the one above, whose value follows without a space. The parser takes
+/// both for a bare scalar, and reports where that does not go on as one.
+fn key_without_space(text: &str, offset: usize) -> Option<Range<usize>> {
+    let mut end = text.get(..offset)?.len() + text.get(offset..)?.find('\n').unwrap_or(text.len() - offset);
+    for _ in 0..2 {
+        let start = text.get(..end)?.rfind('\n').map_or(0, |at| at + 1);
+        let line = text.get(start..end)?;
+        let indent = line.len() - line.trim_start_matches([' ', '-']).len();
+        let word = line.get(indent..)?.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let rest = line.get(indent + word..)?;
+        let is_glued =
+            rest.strip_prefix(':').is_some_and(|value| !value.trim().is_empty() && !value.starts_with([' ', '\t']));
+        if word > 0 && is_glued && !rest.starts_with("://") {
+            return Some(start + indent..start + indent + word + 1);
+        }
+        end = start.checked_sub(1)?;
+    }
+    None
 }
 
 /// The tab that a syntax error at `offset` is about: the one there, or one in the indentation of its line or of the

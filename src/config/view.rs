@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::file::File;
+use super::file::{File, without_space};
 use super::{Date, Findings, Spanned};
 use crate::diag::secret::masked;
 use crate::diag::{Place, nearest};
@@ -166,10 +166,9 @@ impl<'f> View<'f> {
             let is_known = known.contains(&entry.key.value.as_str());
             if !is_known && entry.key.value != "<<" {
                 findings.add(self.file.unknown_key(&entry.key, what, known));
-                misspelt.extend(
-                    nearest(&entry.key.value, known.iter().copied())
-                        .and_then(|near| known.iter().find(|k| **k == near)),
-                );
+                let near = || nearest(&entry.key.value, known.iter().copied());
+                let near = || near().and_then(|near| known.iter().copied().find(|key| *key == near));
+                misspelt.extend(without_space(&entry.key.value, known).or_else(near));
             }
             is_known
         });

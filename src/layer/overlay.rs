@@ -190,13 +190,13 @@ impl Overlay {
         let before = findings.errors();
         let bases = reader.references(BASES, findings);
         let resources = reader.references("resources", findings);
-        let lacks_documents = findings.errors() > before;
+        if !names_layers(&top) && ![BASES, "resources"].iter().any(|key| top.is_misspelt(key)) {
+            findings.add(stands_on_nothing(&file));
+        }
+        let lacks_documents = findings.errors() > before || !names_layers(&top);
         let patches = reader.references("patches", findings);
         let rendered = top.given("rendered").and_then(|v| reader.reference(v, Root::resolve_to_come, findings));
         let images = top.given("images").and_then(|v| v.texts(findings)).unwrap_or_default();
-        if top.given(BASES).is_none() && top.given("resources").is_none() {
-            findings.add(stands_on_nothing(&file));
-        }
         let description = description.map(|d| d.value);
         Some(Overlay {
             folder: folder.clone(),
@@ -309,7 +309,16 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn references(&self, key: &str, findings: &mut Findings) -> Vec<Reference> {
-        let Some(items) = self.fields.given(key).and_then(|v| v.items(findings)) else { return Vec::new() };
+        let Some(view) = self.fields.given(key) else { return Vec::new() };
+        if let Some(one) = view.text(&mut Findings::new()) {
+            let finding =
+                view.file().syntax(format!("`{key}` is a list, not a text"), view.span(), "a list belongs here");
+            findings.add(
+                finding.help(format!("Write `{key}: [{}]`, or each behind a `- ` on a line of its own.", one.value)),
+            );
+            return Vec::new();
+        }
+        let Some(items) = view.items(findings) else { return Vec::new() };
         let mut found: Vec<Reference> = Vec::new();
         for item in items {
             let Some(reference) = self.reference(item, Root::resolve, findings) else { continue };
@@ -322,7 +331,8 @@ impl Reader<'_> {
                 let message = format!("{} stands twice in `{key}`", reference.file.name);
                 findings.add(
                     file.syntax(message, item.span(), "here again")
-                        .related(file.place(first.written.span.clone()), "first here"),
+                        .related(file.place(first.written.span.clone()), "first here")
+                        .help("Take one of the two out."),
                 );
                 continue;
             }
@@ -340,6 +350,15 @@ impl Reader<'_> {
         if let Some(path) = path_of_mapping(view) {
             let finding = view.file().syntax("a text is expected, not a mapping", view.span(), "a text belongs here");
             findings.add(finding.help(format!("Write the path alone: `{path}`.")));
+            return None;
+        }
+        if view.is_mapping() {
+            let finding = view.file().syntax("a text is expected, not a mapping", view.span(), "a text belongs here");
+            findings.add(
+                finding.help(
+                    "Name a file here, and put into it what is meant: a patch of kind Patch, a manifest, a base.",
+                ),
+            );
             return None;
         }
         let written = view.text(findings)?;
@@ -464,6 +483,11 @@ impl<'a> Loader<'a> {
             None
         }
     }
+}
+
+/// Whether an overlay says, rightly or not, what it stands on.
+fn names_layers(fields: &Fields<'_>) -> bool {
+    fields.given(BASES).is_some() || fields.given("resources").is_some()
 }
 
 fn stands_on_nothing(file: &File) -> Diagnostic {

@@ -10,6 +10,7 @@ use crate::diag::{Code, Diagnostic, Source, nearest};
 use crate::embedded::{Language, UnknownLanguage};
 use crate::resource::Target;
 use crate::resource::target::TargetError;
+use crate::yaml::tree::{Kind, Tree};
 
 /// What a patch file is.
 const FORM: Form = Form { kind: "Patch", several: Code::PatchSeveralDocuments, nothing: Code::PatchEmpty };
@@ -310,6 +311,10 @@ fn read_operations(fields: &Fields<'_>, findings: &mut Findings) -> Option<Vec<O
         findings.add(no_operations(list));
         return None;
     }
+    if let Some(finding) = operations_as_text(list) {
+        findings.add(finding);
+        return None;
+    }
     let items = list.items(findings)?;
     if items.is_empty() {
         findings.add(empty(list, None, "the change has no operations"));
@@ -322,6 +327,27 @@ fn no_operations(view: View<'_>) -> Diagnostic {
     view.file()
         .syntax("`patch` is a list of operations, not a part of the document", view.span(), "a list belongs here")
         .help("Write each change as an operation, as in `- {op: replace, path: /spec/replicas, was: 1, value: 2}`.")
+}
+
+/// What is said to someone who writes the operations, or a part of the document, as a text, as kustomize wants them.
+fn operations_as_text(view: View<'_>) -> Option<Diagnostic> {
+    let text = view.text(&mut Findings::new())?;
+    let tree = Tree::parse(&text.value).ok()?;
+    match tree.node(tree.root()?).kind {
+        Kind::Sequence { .. } => {
+            let message = "`patch` is a list of operations, not a text that holds one";
+            let head =
+                view.file().source().text.get(view.span()).and_then(|text| text.lines().next()).unwrap_or_default();
+            let help = if head.starts_with(['|', '>']) {
+                format!("Take the `{head}` away; the lines below may stay as they are.")
+            } else {
+                "Take the quotes away.".to_owned()
+            };
+            Some(view.file().syntax(message, view.span(), "a list belongs here").help(help))
+        }
+        Kind::Mapping { .. } => Some(no_operations(view)),
+        Kind::Scalar { .. } | Kind::Alias { .. } => None,
+    }
 }
 
 fn read_operation(view: View<'_>, findings: &mut Findings) -> Option<Operation> {
