@@ -517,7 +517,10 @@ fn plan_add(value: &Value, operation: &Operation, new: &New) -> Result<Vec<Plan>
     let Some((last, parent)) = path.segments().split_last() else { return add_document(value, new).map(|p| vec![p]) };
     let absent = if operation.parents { Absent::IsPassed } else { Absent::Fails };
     let hits = resolve(value, parent, absent).map_err(|miss| Box::new(parent_missing(*miss, operation)))?;
-    let plan = |hit| add_below(hit, last, operation, new);
+    let plan = |hit: Hit<'_>| match one_key(path).filter(|_| operation.parents && makes_a_mapping(&hit.there)) {
+        Some(help) => Err(Box::new(splits_a_key(path, help))),
+        None => add_below(hit, last, operation, new),
+    };
     hits.into_iter().map(plan).collect()
 }
 
@@ -582,6 +585,20 @@ fn one_key(path: &Path) -> Option<String> {
     let meant = path.with_slash_in_key()?;
     let Some(Segment::Key(key)) = meant.segments().last() else { return None };
     Some(format!("If `{key}` is one key, write its `/` as `~1`: `path: {}`.", quoted_in_flow(&meant)))
+}
+
+/// Whether mappings are made on the way to an addition.
+fn makes_a_mapping(there: &There<'_>) -> bool {
+    matches!(there, There::NoKey(_) | There::Null(_) | There::Value(Value::Null))
+}
+
+/// What is said of a key with a `/` that `parents: true` would make two keys of: in a map of labels, annotations, amounts …
+/// stands nothing that holds more. A cluster would refuse it, or drop it.
+fn splits_a_key(path: &Path, help: String) -> Problem {
+    let above = path.first(path.segments().len().saturating_sub(2));
+    let key = path.segments().get(above.segments().len()).map(ToString::to_string).unwrap_or_default();
+    let message = format!("{} holds no mappings, and `parents: true` would make `{key}` one", at(&above));
+    Problem::new(Code::PathInvalid, path, message).help(help)
 }
 
 /// A path as it is written between braces.

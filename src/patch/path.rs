@@ -21,8 +21,22 @@ use crate::yaml::tree::MAX_DEPTH;
 pub const MAX_SEGMENTS: usize = MAX_DEPTH;
 
 /// The keys of Kubernetes whose mappings go from names to texts or amounts. A name may have the prefix of a domain before a `/`.
-const MAPS_OF_NAMES: [&str; 8] =
-    ["annotations", "labels", "matchLabels", "nodeSelector", "selector", "limits", "requests", "allocatable"];
+const MAPS_OF_NAMES: [&str; 11] = [
+    "annotations",
+    "labels",
+    "matchLabels",
+    "nodeSelector",
+    "selector",
+    "limits",
+    "requests",
+    "allocatable",
+    "capacity",
+    "hard",
+    "podFixed",
+];
+
+/// How the keys of such mappings end in the types of others: `podAnnotations`, `commonLabels`.
+const ENDS_OF_MAPS: [&str; 2] = ["Annotations", "Labels"];
 
 /// A path: the way from a document's top to a place in it. The empty path is the document itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -111,7 +125,8 @@ impl Path {
             Segment::Select(_) | Segment::Item(_) | Segment::Each => None,
         };
         let has_prefix = |at: &usize| {
-            let of_names = key(*at).is_some_and(|map| MAPS_OF_NAMES.contains(&map));
+            let of_names = key(*at)
+                .is_some_and(|map| MAPS_OF_NAMES.contains(&map) || ENDS_OF_MAPS.iter().any(|end| map.ends_with(end)));
             of_names && key(at + 1).is_some_and(|domain| domain.contains('.')) && key(at + 2).is_some()
         };
         // A name has one slash, and nothing lies below what it names.
@@ -404,6 +419,10 @@ mod tests {
             meant("/c/[name=a]/resources/limits/example.com/gpu").as_deref(),
             Some("/c/[name=a]/resources/limits/example.com~1gpu")
         );
+        for map in ["spec/capacity", "status/allocatable", "spec/hard", "overhead/podFixed", "spec/podAnnotations"] {
+            let wanted = format!("/{map}/nvidia.com~1gpu");
+            assert_eq!(meant(&format!("/{map}/nvidia.com/gpu")), Some(wanted));
+        }
         for other in
             ["/metadata/annotations/name", "/data/net.json/logLevel", "/labels/x/y", "/labels/a.b/c/d", "/a.b/c"]
         {
