@@ -1,7 +1,8 @@
 //! Steps that come to nothing: a later step takes away as a whole what they write in or take out of.
 //!
 //! Made on the text all the same they could leave something behind: a blank line between two items is no longer between
-//! items, and so stays, when first the second item goes and then the list.
+//! items, and so stays, when first the second item goes and then the list. What an earlier step brought and nothing else was
+//! there before comes to nothing together with the step that takes it away.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -42,14 +43,26 @@ impl<'s> Course<'s> {
         for taker in takers(steps).into_iter().filter(|taker| !self.is_inside(*taker)) {
             let Some(step) = steps.get(taker) else { continue };
             let mut place = step.path.clone();
+            let mut undoes = matches!(step.action, Action::Remove);
             let before = steps.iter().zip(self.moves()).zip(&mut moot).enumerate().take(taker).rev();
+            let mut is_undone = false;
             for (number, ((earlier, moves), moot)) in before {
                 let is_of_it = earlier.path == place && (self.is_inside(number) || only_replaces(earlier));
                 if is_of_it || (earlier.path.len() > place.len() && earlier.path.starts_with(&place)) {
                     *moot = true;
-                } else if !go_back(&mut place, earlier, *moves) {
+                    continue;
+                }
+                if undoes && earlier.path == place && matches!(earlier.action, Action::Add(_)) {
+                    (*moot, is_undone) = (true, true);
                     break;
                 }
+                undoes &= *moot || !counts_on(earlier, &place);
+                if !go_back(&mut place, earlier, *moves) {
+                    break;
+                }
+            }
+            if let Some(moot) = moot.get_mut(taker).filter(|_| is_undone) {
+                *moot = true;
             }
         }
         moot
@@ -107,6 +120,12 @@ fn moves(value: &Value, steps: &[&Step]) -> Vec<bool> {
     steps.iter().map_while(moves).collect()
 }
 
+/// Whether a step is in a list that an item is at that place of: its path counts on the items before it.
+fn counts_on(step: &Step, place: &[String]) -> bool {
+    let is_index = |token: &String| token.bytes().all(|byte| byte.is_ascii_digit());
+    place.split_last().is_some_and(|(last, parents)| is_index(last) && step.path.starts_with(parents))
+}
+
 /// Whether a step puts another value in the place of one, and leaves nothing else there.
 fn only_replaces(step: &Step) -> bool {
     matches!(&step.action, Action::Replace(new) if new.comment.is_none())
@@ -162,7 +181,7 @@ mod tests {
         assert_eq!(moot_of(&[("remove", "/l/0/1"), ("remove", "/l/0")]), [0]);
         assert_eq!(moot_of(&[("replace", "/m/k/v"), ("replace", "/m/k")]), [0]);
         assert_eq!(moot_of(&[("add", "/m/k/u"), ("remove", "/m/w/0"), ("remove", "/m")]), [0, 1]);
-        assert_eq!(moot_of(&[("add", "/m/n"), ("add", "/m/n/0"), ("remove", "/m/n")]), [1]);
+        assert_eq!(moot_of(&[("add", "/m/k/u"), ("add", "/m/n"), ("remove", "/m")]), [0, 1]);
         assert_eq!(
             moot_of(&[("remove", "/m/k/v"), ("replace", "/m/k"), ("replace", "/m/k"), ("remove", "/m/k")]),
             [0, 1, 2]
@@ -174,9 +193,25 @@ mod tests {
         assert_eq!(moot_of(&[("remove", "/l/1/0"), ("remove", "/l/0"), ("remove", "/l/0")]), [0]);
         assert_eq!(moot_of(&[("remove", "/l/1/0"), ("remove", "/l/0"), ("remove", "/l/1")]), [0; 0]);
         assert_eq!(moot_of(&[("remove", "/l/0/0"), ("add", "/l/0"), ("remove", "/l/1")]), [0]);
-        assert_eq!(moot_of(&[("remove", "/l/0/0"), ("add", "/l/0"), ("remove", "/l/0")]), [0; 0]);
+        assert_eq!(moot_of(&[("remove", "/l/0/0"), ("add", "/l/0"), ("remove", "/m"), ("remove", "/l/0")]), [1, 3]);
         assert_eq!(moot_of(&[("remove", "/l/0/0"), ("add", "/l/1"), ("remove", "/l/0")]), [0]);
         assert_eq!(moot_of(&[("replace", "/l/2/1/y"), ("remove", "/l/2/0"), ("remove", "/l/2/1")]), [0]);
+    }
+
+    #[test]
+    fn what_was_brought_and_taken_away_is_moot_with_its_removal() {
+        assert_eq!(moot_of(&[("add", "/m/n"), ("remove", "/m/n")]), [0, 1]);
+        assert_eq!(
+            moot_of(&[("add", "/m/n"), ("add", "/m/n/0"), ("replace", "/m/n"), ("remove", "/m/n")]),
+            [0, 1, 2, 3]
+        );
+        assert_eq!(moot_of(&[("remove", "/m/k"), ("add", "/m/k"), ("remove", "/m/w"), ("remove", "/m/k")]), [1, 3]);
+        assert_eq!(moot_of(&[("add", "/l/0"), ("remove", "/m/w"), ("remove", "/l/0")]), [0, 2]);
+        assert_eq!(moot_of(&[("add", "/l/0"), ("add", "/l/0"), ("remove", "/l/0"), ("remove", "/l/0")]), [0, 1, 2, 3]);
+        assert_eq!(moot_of(&[("add", "/l/0"), ("remove", "/l/1/0"), ("remove", "/l/0")]), [0; 0]);
+        assert_eq!(moot_of(&[("add", "/l/1"), ("remove", "/l/0"), ("remove", "/l/0")]), [0; 0]);
+        assert_eq!(moot_of(&[("add", "/l/0"), ("remove", "/l/1")]), [0; 0]);
+        assert_eq!(moot_of(&[("replace", "/m/k"), ("add", "/m/n"), ("replace", "/m/n")]), [0; 0]);
     }
 
     #[test]

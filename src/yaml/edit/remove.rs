@@ -10,9 +10,10 @@ use crate::yaml::tree::{Bytes, Kind};
 /// the place would change its value otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Margin {
-    /// Nothing; at the end of a text without a final newline, the line break before it, so that it stays missing.
+    /// Nothing; at the end of a text without a final newline, the line break before it and the blank lines there, so
+    /// that it stays missing.
     Own,
-    /// Not even that line break.
+    /// Not even these.
     KeepBreak,
     /// The blank lines behind it.
     Blank,
@@ -36,12 +37,23 @@ pub(super) fn child(source: &Source<'_>, home: Home, index: usize, margin: Margi
     if source.lines().begins(child.start) {
         return Some(vec![own_lines(source, child, margin)]);
     }
-    // It begins on the line of a dash, which stays with what follows.
-    let mut next = source.lines().next(child.end);
+    Some(vec![behind_dash(source, child, margin)])
+}
+
+/// A child that begins on the line of a dash, which stays with what follows: with the next child, or with a comment that
+/// stands in the column of both. Above any other comment it stays alone.
+fn behind_dash(source: &Source<'_>, child: &Bytes, margin: Margin) -> TextEdit {
+    let lines = source.lines();
+    let mut next = lines.next(child.end);
     while matches!(source.byte(next), Some(b' ' | b'\t' | b'\n' | b'\r')) {
         next += 1;
     }
-    Some(vec![TextEdit { range: child.start..next, text: String::new() }])
+    let stays_alone = source.byte(next) == Some(b'#') && lines.column(next) != lines.column(child.start);
+    if stays_alone && margin == Margin::Own {
+        let dash = lines.start(child.start) + lines.before(child.start).trim_end().len();
+        return TextEdit { range: dash..lines.end(child.end), text: String::new() };
+    }
+    TextEdit { range: child.start..next, text: String::new() }
 }
 
 /// The lines of a child, with the comment lines directly above it.
@@ -53,8 +65,15 @@ fn own_lines(source: &Source<'_>, child: &Bytes, margin: Margin) -> TextEdit {
         end = lines.next(end);
     }
     let at_end = end == source.text.len() && lines.start(end) < end && margin != Margin::KeepBreak;
-    let start = if at_end { lines.end_before(start).unwrap_or(start) } else { start };
+    let start = if at_end { end_of_content(source, start).unwrap_or(start) } else { start };
     TextEdit { range: start..end, text: String::new() }
+}
+
+/// The end of the last line with content or a comment before a line, its break left out.
+fn end_of_content(source: &Source<'_>, line: usize) -> Option<usize> {
+    let lines = source.lines();
+    let ends = std::iter::successors(lines.end_before(line), |end| lines.end_before(lines.start(*end)));
+    ends.into_iter().find(|end| !source.slice(lines.start(*end)..*end).trim().is_empty())
 }
 
 fn goes_along(source: &Source<'_>, line: usize, margin: Margin) -> bool {
