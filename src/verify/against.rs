@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::attribute::{Claimed, Departure, DocumentProof, Proof, TextEdits, Undocumented, attribute, wanted};
 use super::claims::Claim;
-use super::overlay::{Overlay, Prover, claims, head, plain, short, shown_path, text_at, told};
+use super::overlay::{Overlay, Prover, claims, head, is_said, plain, short, shown_path, text_at, told};
 use super::reading::{self, BaseDocument, Hit};
 use super::{inner, live};
 use crate::config::Findings;
@@ -92,8 +92,9 @@ pub(super) fn held(
         sides.settle(&claims);
     }
     let proof = sides.proof(&claims);
+    let is_said: &dyn Fn(&str) -> bool = &|comment| is_said(overlay, base, comment);
     let documents = proof.documents.iter().filter(|document| !live || document.before.is_some());
-    let documents = documents.filter_map(|document| sides.held(document, &claims, live)).collect();
+    let documents = documents.filter_map(|document| sides.held(document, &claims, (live, is_said))).collect();
     Some(HeldFile { documents, file: sides.file })
 }
 
@@ -150,7 +151,12 @@ impl<'a> Sides<'a> {
         (base, self.held.iter().map(|entry| of(&entry.identity, &entry.value)).collect())
     }
 
-    fn held(&self, document: &DocumentProof, claims: &[Claim], live: bool) -> Option<Held> {
+    fn held(
+        &self,
+        document: &DocumentProof,
+        claims: &[Claim],
+        (live, is_said): (bool, &dyn Fn(&str) -> bool),
+    ) -> Option<Held> {
         let part = document.before.and_then(|index| self.parts.get(index));
         let entry = document.after.and_then(|index| self.held.get(index));
         let identity = part.map(|p| &p.identity).or(entry.map(|e| &e.identity))?;
@@ -158,7 +164,7 @@ impl<'a> Sides<'a> {
         let sides = (part.map(|part| part.value), entry.map(|entry| &entry.value));
         let told =
             |difference: &Difference| report::Departure::of(&resource, sides, &shown(identity, difference, live), None);
-        let strays = strays(document, sides);
+        let strays = strays(document, sides, is_said);
         let undocumented = document.undocumented.iter().map(|odd| &odd.difference);
         let undocumented = undocumented.filter(|difference| !difference.is_order_alone());
         let undocumented = undocumented.chain(strays.iter().map(|stray| &stray.difference));
@@ -194,7 +200,11 @@ struct Stray {
 
 /// The texts of a document, in base and file, that say what they are to say in other bytes. One in which something else
 /// is told is left out.
-fn strays(document: &DocumentProof, sides: (Option<&Value>, Option<&Value>)) -> Vec<Stray> {
+fn strays(
+    document: &DocumentProof,
+    sides: (Option<&Value>, Option<&Value>),
+    is_said: &dyn Fn(&str) -> bool,
+) -> Vec<Stray> {
     let (Some(old), Some(new)) = sides else { return Vec::new() };
     let undocumented = document.undocumented.iter().map(|odd| &odd.difference);
     let told: Vec<_> = undocumented.chain(document.missing.iter().map(|missing| &missing.difference)).collect();
@@ -206,7 +216,7 @@ fn strays(document: &DocumentProof, sides: (Option<&Value>, Option<&Value>)) -> 
     let stray = |TextEdits { within, edits }: &TextEdits| {
         let (before, after) = (within.path.before()?, within.path.after()?);
         let (base, result) = (text_at(old, &before)?, text_at(new, &after)?);
-        let at = inner::stray(within.language, base, result, edits)?;
+        let at = inner::stray(within.language, base, result, edits, is_said)?;
         let what = What::Replaced { before: base.into(), after: result.into() };
         let line = result.get(..at).map_or(0, |text| text.matches('\n').count()) + 1;
         Some(Stray { difference: Difference { path: within.path.clone(), within: None, what }, line })
@@ -329,7 +339,7 @@ impl Holder<'_, '_> {
             let odd = Undocumented { difference: difference.into_owned(), claimed };
             self.undocumented(claims, &odd, &resource, part, entry);
         }
-        let strays = strays(document, sides);
+        let strays = strays(document, sides, &|comment| is_said(self.prover.overlay, self.prover.base, comment));
         for Stray { difference, line } in &strays {
             out.undocumented.push(report::Departure::of(&resource, sides, &shown(difference), None));
             let message = format!("this text is not what base and patches make of it, from its line {line} on");

@@ -27,14 +27,18 @@ pub(super) struct Extents {
     pub(super) before: Vec<Range<usize>>,
     /// Those in the result.
     pub(super) after: Vec<Range<usize>>,
-    /// Lines next to those of the base, which may differ by punctuation: a comma, the `{}` of an empty parent, the
-    /// header of a literal, the final line break.
+    /// Lines next to those of the base, each without its comment, which may differ by punctuation: a comma, the `{}` of
+    /// an empty parent, the header of a literal, the final line break.
     pub(super) near_before: Vec<Range<usize>>,
     /// Lines next to those of the result.
     pub(super) near_after: Vec<Range<usize>>,
-    /// Lines without content in the base behind something that is gone, which a block scalar before it would take for
-    /// its own, and lines of a comma alone beside it: they may go too.
+    /// Lines without content in the base that may go too: behind something that is gone, which a block scalar before it
+    /// would take for its own, and lines of a comma alone beside one.
     pub(super) loose: Vec<Range<usize>>,
+    /// Where something of the base ends that is gone from behind a dash, with its line, if others of its collection stay.
+    pub(super) freed: Vec<usize>,
+    /// Where the first line of something of the base begins that is gone, without the comments above it.
+    pub(super) gone: Vec<usize>,
 }
 
 /// The collections of one document whose near lines were told with an earlier departure: they are told once, however many
@@ -52,7 +56,9 @@ impl Told {
     pub(super) fn of(edits: &Edits, base: Side<'_>) -> Told {
         let above = |was: &Path| {
             let path = sided(was, |item| item.before);
-            let entry = walk(base, &path, path.len()).entry?;
+            let walked = walk(base, &path, path.len());
+            // What an alias stands for is copied without them.
+            let entry = walked.entry.filter(|_| !walked.at_alias)?;
             let start = line_start(base.text, entry.start);
             let is_first = base.text.get(start..entry.start)?.trim().is_empty();
             let comments = base.text.get(above_comments(base.text, start)..start).filter(|_| is_first)?;
@@ -107,7 +113,8 @@ pub(super) fn of(
     let mut old = walk(base, &before, total);
     let mut new = walk(result, &after, total);
     // Where the base has an alias or a merged key, the result has it written out, there and not deeper.
-    if old.at_alias || new.at_alias {
+    let is_written_out = old.at_alias || new.at_alias;
+    if is_written_out {
         let depth = old.depth.min(new.depth);
         old = walk(base, before.get(..depth).unwrap_or(&before), depth);
         new = walk(result, after.get(..depth).unwrap_or(&after), depth);
@@ -116,8 +123,10 @@ pub(super) fn of(
     let near_after = new.container.filter(|c| told.result.insert(*c)).map(|c| near(result, c));
     let (near_before, near_after) = (near_before.unwrap_or_default(), near_after.unwrap_or_default());
     let is_flow = |side: Side<'_>, walked: &Walked| walked.container.is_some_and(|(c, _)| side.tree.node(c).is_flow());
-    let is_all =
-        (is_flow(base, &old) && is_flow(result, &new)) && (is_in_empty(base, &old) || is_in_empty(result, &new));
+    let (is_old_empty, is_new_empty) = (is_in_empty(base, &old), is_in_empty(result, &new));
+    // What came and went leaves a collection of one line with other blanks at most, which is near.
+    let stays_empty = is_old_empty && is_new_empty && container_lines(base, &old) == first_line(base, &old);
+    let is_all = is_flow(base, &old) && is_flow(result, &new) && (is_old_empty || is_new_empty) && !stays_empty;
     if shares_lines(base, &old) || shares_lines(result, &new) || is_all {
         let (before, after) = (container_lines(base, &old), container_lines(result, &new));
         // The comments in a block collection may stay where it becomes one of flow.
@@ -126,21 +135,22 @@ pub(super) fn of(
             .into_iter()
             .flat_map(|lines| each_line(base.text, lines))
             .partition(|line| is_block && base.text.get(line.clone()).is_some_and(is_without_content));
-        return Extents { before, after, near_before, near_after, loose };
+        return Extents { before, after, near_before, near_after, loose, ..Extents::default() };
     }
     // What is replaced keeps the comments above it, also where the difference is told as a removal and an addition.
-    let gone = matches!(difference.what, What::Removed(_)) && difference.within.is_none() && rewritten.is_none();
+    let gone = matches!(difference.what, What::Removed(_)) && difference.within.is_none();
+    let gone = gone && rewritten.is_none() && !is_written_out;
+    let entry = old.entry.as_ref().filter(|_| gone);
+    let mut loose = entry.map(|entry| loose(base, entry, has_block_in(result, &new))).unwrap_or_default();
+    loose.extend(entry.into_iter().flat_map(|_| comma_lines(base, &old)));
     let mut extents = Extents {
         before: lines(base.text, &old, gone),
         after: lines(result.text, &new, false),
         near_before,
         near_after,
-        loose: old
-            .entry
-            .iter()
-            .filter(|_| gone)
-            .flat_map(|entry| [loose(base, entry, has_block_in(result, &new)), comma_lines(base, &old)].concat())
-            .collect(),
+        loose,
+        freed: Vec::new(),
+        gone: entry.map(|entry| line_start(base.text, entry.start)).into_iter().collect(),
     };
     if matches!(difference.what, What::Added(_) | What::Moved { .. })
         && difference.within.is_none()
@@ -150,12 +160,27 @@ pub(super) fn of(
             lines.start = told.with_carried(path, result.text, lines.start);
         }
     }
+    extents.before.extend(lone_brackets(base, &old).filter(|_| !is_flow(result, &new)));
+    extents.after.extend(lone_brackets(result, &new).filter(|_| !is_flow(base, &old)));
     // Where the entry comes or goes behind a dash, what stood there moves to a line of its own, or the other way round.
     let comes_or_goes = old.entry.is_some() != new.entry.is_some() || gone;
     let in_one = old.container_depth == new.container_depth;
-    if comes_or_goes && in_one && (is_compact(base, &old) || is_compact(result, &new)) {
-        extents.before.extend(old.container.into_iter().flat_map(|container| first_lines(base, container)));
-        extents.after.extend(new.container.into_iter().flat_map(|container| first_lines(result, container)));
+    if in_one && is_flow(base, &old) && !is_flow(result, &new) {
+        extents.before.extend(container_lines(base, &old));
+        extents.after.extend(key_line(base, &old, result, &new));
+    }
+    let (is_compact_in_base, is_compact_in_result) = (is_compact(base, &old), is_compact(result, &new));
+    if comes_or_goes && in_one && (is_compact_in_base || is_compact_in_result) {
+        let (old, new) = (old.container, new.container);
+        extents.before.extend(old.filter(|_| is_old_empty).into_iter().flat_map(|old| first_lines(base, old)));
+        extents.after.extend(new.filter(|_| is_new_empty).into_iter().flat_map(|new| first_lines(result, new)));
+        if !is_new_empty {
+            extents.after.extend(entry.and(new).and_then(|container| lone_marker(result, container)));
+        }
+        let is_alone = old.is_none_or(|(container, _)| child_spans(base, container).len() < 2);
+        extents.freed.extend(entry.filter(|_| !is_alone).map(|entry| line_end(base.text, entry.end)));
+        let comes = is_compact_in_result && !is_compact_in_base;
+        extents.before.extend(old.filter(|_| comes).and_then(|container| marker_line(base, container)));
     }
     extents
 }
@@ -169,12 +194,108 @@ pub(super) fn of_edit(
     told: &mut Told,
 ) -> Extents {
     let mut extents = of(difference, rewritten, base, result, told);
-    for alias in aliases_of(base.tree, &extents.before.clone()) {
+    let changed: Vec<Range<usize>> = extents.before.iter().cloned().chain(home(difference, base)).collect();
+    for alias in aliases_of(base.tree, &changed) {
         let path: Vec<At<'_>> = alias.iter().map(OwnedAt::borrowed).collect();
         extents.before.extend(at(base, &path));
         extents.after.extend(at(result, &path));
     }
     extents
+}
+
+/// Leaves the line of a key or dash that a text stands behind out of the lines of a departure, if edits lie in the text alone:
+/// both sides have it, as a literal with no more other than its indicators.
+pub(super) fn keep_header(extents: &mut Extents, path: &Path, base: Side<'_>, result: Side<'_>) {
+    let header = |side: Side<'_>, way: &[At<'_>]| {
+        let entry = walk(side, way, way.len()).entry?;
+        let mut literals = side.tree.nodes().filter(|(_, node)| node.style() == Some(Style::Literal));
+        let (_, node) = literals.find(|(_, node)| entry.contains(&node.span.start) && node.span.end >= entry.end)?;
+        (line_start(side.text, entry.start) == line_start(side.text, node.span.start))
+            .then(|| line_start(side.text, entry.start)..line_end(side.text, entry.start))
+    };
+    let (old, new) = (header(base, &sided(path, |item| item.before)), header(result, &sided(path, |item| item.after)));
+    let (Some(old), Some(new)) = (old, new) else { return };
+    let without = |lines: &mut Vec<Range<usize>>, header: &Range<usize>| {
+        for lines in lines.iter_mut().filter(|lines| lines.start == header.start) {
+            lines.start = header.end;
+        }
+    };
+    without(&mut extents.before, &old);
+    without(&mut extents.after, &new);
+    extents.near_before.push(content(base, old.start));
+    extents.near_after.push(content(result, new.start));
+}
+
+/// The first byte of the collection of the base that something comes into.
+fn home(difference: &Difference, base: Side<'_>) -> Option<Range<usize>> {
+    let path = difference.within.as_ref().map_or(&difference.path, |within| &within.path);
+    let walked = walk(base, &sided(path, |item| item.before), path.steps().len());
+    let (container, _) = walked.container.filter(|_| walked.entry.is_none())?;
+    let start = base.tree.node(container).span.start;
+    Some(start..start + 1)
+}
+
+/// The brackets of an empty collection that stand alone on their line: a block collection in their place has none.
+fn lone_brackets(side: Side<'_>, walked: &Walked) -> Option<Range<usize>> {
+    let (container, _) = walked.container.filter(|_| is_in_empty(side, walked))?;
+    let start = line_start(side.text, side.tree.node(container).span.start);
+    let line = start..line_end(side.text, start);
+    side.text.get(line.clone()).is_some_and(|text| matches!(text.trim(), "{}" | "[]")).then_some(line)
+}
+
+/// The line of the key or dash of a block collection that was one of flow, where nothing stands on it but the comment that
+/// stood behind the bracket.
+fn key_line(base: Side<'_>, old: &Walked, result: Side<'_>, new: &Walked) -> Option<Range<usize>> {
+    let comment = |side: Side<'_>, at: usize| {
+        let line = line_start(side.text, at)..line_end(side.text, at);
+        side.tree.comment_in(line).and_then(|comment| side.text.get(comment).map(str::to_owned))
+    };
+    let ((old, _), (_, start)) = (old.container?, new.container?);
+    let is_same = comment(base, base.tree.node(old).span.end) == comment(result, start);
+    let line = line_start(result.text, start)..line_end(result.text, start);
+    (is_same && !child_spans(result, new.container?.0).iter().any(|child| line.contains(&child.start))).then_some(line)
+}
+
+/// Whether a text ends in a block scalar, or has one that keeps all line breaks: then the final one may be a part of what it
+/// says.
+pub(super) fn may_need_its_end(side: Side<'_>) -> bool {
+    let end = side.text.trim_end().len();
+    let header = |start: usize| side.text.get(start..line_end(side.text, start)).unwrap_or_default();
+    let keeps = |start: usize| header(start).split('#').next().is_some_and(|header| header.contains('+'));
+    let mut blocks = side.tree.nodes().filter(|(_, node)| node.style().is_some_and(Style::is_block));
+    blocks.any(|(_, node)| node.span.end >= end || keeps(node.span.start))
+}
+
+/// The line of the dash or colon that a collection is behind, where nothing else stands on it and a comment comes next.
+fn lone_marker(side: Side<'_>, container: (NodeId, usize)) -> Option<Range<usize>> {
+    let line = marker_line(side, container)?;
+    side.text.get(line.end..)?.trim_start().starts_with('#').then_some(line)
+}
+
+/// The line of the dash or colon that a collection is behind, where nothing else stands on it.
+fn marker_line(side: Side<'_>, (container, start): (NodeId, usize)) -> Option<Range<usize>> {
+    let line = line_start(side.text, start)..line_end(side.text, start);
+    let text = side.text.get(line.clone())?.trim_end_matches(['\r', '\n']);
+    let is_marker = !text.ends_with(' ') && text.chars().all(|c| matches!(c, ' ' | '-' | '?' | ':'));
+    let has_child = child_spans(side, container).iter().any(|child| line.contains(&child.start));
+    (is_marker && !has_child).then_some(line)
+}
+
+/// The lines without content directly behind an entry.
+fn trivia_behind(side: Side<'_>, entry: &Range<usize>) -> Vec<Range<usize>> {
+    let lines = each_line(side.text, line_end(side.text, entry.end)..side.text.len());
+    lines.take_while(|line| side.text.get(line.clone()).is_some_and(is_without_content)).collect()
+}
+
+/// A line without its comment and the blanks before that; of a comment's own line, all blanks but one.
+fn content(side: Side<'_>, start: usize) -> Range<usize> {
+    let line = start..line_end(side.text, start);
+    let comment = side.tree.comment_in(line.clone()).map(|comment| comment.start);
+    let bare = |at: usize| match side.text.get(line.start..at).unwrap_or_default().trim_end_matches([' ', '\t']).len() {
+        0 => at.saturating_sub(1).max(line.start),
+        bare => line.start + bare,
+    };
+    line.start..comment.map_or(line.end, bare)
 }
 
 /// Whether the entry is of a block collection and begins on the line of the dash or the colon that the collection is behind.
@@ -196,9 +317,7 @@ fn loose(side: Side<'_>, entry: &Range<usize>, behind_new_block: bool) -> Vec<Ra
     if !behind_new_block && !blocks.any(|(_, node)| ends_here(&node.span)) {
         return Vec::new();
     }
-    let first = line_end(side.text, entry.end);
-    let lines = each_line(side.text, first..side.text.len());
-    lines.take_while(|l| side.text.get(l.clone()).is_some_and(is_without_content)).collect()
+    trivia_behind(side, entry)
 }
 
 /// Whether the collection of an entry holds a block scalar.
@@ -245,6 +364,12 @@ fn container_lines(side: Side<'_>, walked: &Walked) -> Vec<Range<usize>> {
         line_start(side.text, start.min(span.start))..line_end(side.text, span.end)
     };
     walked.container.map(of).into_iter().collect()
+}
+
+/// The first of these lines.
+fn first_line(side: Side<'_>, walked: &Walked) -> Vec<Range<usize>> {
+    let lines = container_lines(side, walked);
+    lines.into_iter().map(|lines| lines.start..line_end(side.text, lines.start)).collect()
 }
 
 /// The lines of the entry at a path of mapping keys and indices, where there is one.
@@ -335,7 +460,7 @@ fn walk(side: Side<'_>, path: &[At<'_>], total: usize) -> Walked {
         walked.depth += 1;
         let mut found = children(side.tree, at, *step);
         let Some((last, node)) = found.pop() else {
-            walked.at_alias = number + 1 < path.len();
+            walked.at_alias = number + 1 < total;
             return walked;
         };
         walked.doubled = found.into_iter().map(|(entry, _)| entry).collect();
@@ -345,6 +470,8 @@ fn walk(side: Side<'_>, path: &[At<'_>], total: usize) -> Walked {
     if path.len() < total {
         walked.container = Some((at, entry.start));
         walked.container_depth = walked.depth;
+        walked.at_alias = matches!(side.tree.node(at).kind, Kind::Alias { .. });
+        walked.entry = Some(entry).filter(|_| walked.at_alias);
     } else {
         walked.entry = Some(entry);
     }
@@ -398,8 +525,9 @@ fn near(side: Side<'_>, (container, start): (NodeId, usize)) -> Vec<Range<usize>
     let span = &side.tree.node(container).span;
     let children = child_spans(side, container);
     let ends = children.iter().flat_map(|c| [c.start, c.end]).chain([start, span.start, span.end]);
-    let ends = ends.map(|at| line_start(side.text, at)..line_end(side.text, at));
-    ends.chain(gap_lines(side, container)).collect()
+    let starts =
+        ends.map(|at| line_start(side.text, at)).chain(gap_lines(side, container).into_iter().map(|l| l.start));
+    starts.map(|start| content(side, start)).collect()
 }
 
 /// The lines between the parts of a flow collection and its brackets, with those on which these begin and end.
@@ -422,13 +550,16 @@ fn comma_lines(side: Side<'_>, walked: &Walked) -> Vec<Range<usize>> {
     lines.into_iter().filter(is_comma).collect()
 }
 
-/// From its key to the end of its value, for each entry; the whole of each item.
+/// From its key to the end of its value, for each entry; the whole of each item, with its dash.
 fn child_spans(side: Side<'_>, container: NodeId) -> Vec<Range<usize>> {
     match &side.tree.node(container).kind {
         Kind::Mapping { entries, .. } => {
             entries.iter().map(|e| side.tree.node(e.key).full().start..side.tree.node(e.value).full().end).collect()
         }
-        Kind::Sequence { items, .. } => items.iter().map(|i| side.tree.node(i.node).full()).collect(),
+        Kind::Sequence { items, .. } => {
+            let item = |item: &Item| (side.tree.node(item.node).full(), item.dash);
+            items.iter().map(item).map(|(node, dash)| dash.unwrap_or(node.start)..node.end).collect()
+        }
         _ => Vec::new(),
     }
 }

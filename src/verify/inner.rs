@@ -3,6 +3,7 @@
 mod json;
 mod toml;
 
+use super::beside;
 use super::bytes::{self, Marked};
 use super::extent::{self, Side};
 use super::shadow::Edits;
@@ -10,32 +11,45 @@ use crate::embedded::{self, Language};
 use crate::yaml::tree::Tree;
 
 /// The byte of the result's text where it begins to differ in what need not, if it does. `edits` are what claims did in the
-/// text.
-pub(super) fn stray(language: Language, base: &str, result: &str, edits: &Edits) -> Option<usize> {
+/// text. `is_said` tells of a comment whether the base or a patch has it.
+pub(super) fn stray(
+    language: Language,
+    base: &str,
+    result: &str,
+    edits: &Edits,
+    is_said: &dyn Fn(&str) -> bool,
+) -> Option<usize> {
     let is_json = |text| embedded::read(Language::Json, text).is_ok();
     match language {
         Language::Toml => toml::stray(base, result, &edits.places),
         _ if is_json(base) && is_json(result) => json::stray(base, result, &edits.places),
         Language::Json => None,
-        Language::Yaml => in_yaml(base, result, edits),
+        Language::Yaml => in_yaml(base, result, edits, is_said),
     }
 }
 
 /// What holds for a document's text holds for one inside it.
-fn in_yaml(base: &str, result: &str, edits: &Edits) -> Option<usize> {
+fn in_yaml(base: &str, result: &str, edits: &Edits, is_said: &dyn Fn(&str) -> bool) -> Option<usize> {
     let (old_tree, new_tree) = (Tree::parse(base).ok()?, Tree::parse(result).ok()?);
     let sides = (Side { text: base, tree: &old_tree }, Side { text: result, tree: &new_tree });
     let mut old = Marked { text: base, ..Marked::default() };
     let mut new = Marked { text: result, ..Marked::default() };
     let told = &mut extent::Told::of(edits, sides.0);
+    let mut torn = Vec::new();
     for edit in &edits.places {
         let extents = extent::of_edit(edit, None, sides.0, sides.1, told);
+        torn.extend(extents.after.iter().map(|lines| lines.end).filter(|_| edits.torn.contains(&edit.path)));
         old.departing.extend(extents.before);
         old.near.extend(extents.near_before);
         old.loose.extend(extents.loose);
+        old.freed.extend(extents.freed);
+        old.gone.extend(extents.gone);
         new.departing.extend(extents.after);
         new.near.extend(extents.near_after);
     }
+    old.needs_end = extent::may_need_its_end(sides.0);
+    new.needs_end = extent::may_need_its_end(sides.1);
+    new.loose = beside::left_over(&new, &torn, is_said);
     bytes::compare(old, new).map(|stray| stray.after)
 }
 
@@ -56,7 +70,8 @@ mod tests {
             },
             ..edit
         });
-        stray(language, base, result, &Edits { places: edits.collect(), ..Edits::default() })
+        let edits = Edits { places: edits.collect(), ..Edits::default() };
+        stray(language, base, result, &edits, &|_| false)
     }
 
     #[test]

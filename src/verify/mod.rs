@@ -5,6 +5,7 @@
 //! | [`claims`] | what a patch claims, as plain data |
 //! | [`attribute`] | every difference to the one patch that claims it, and every claim to the differences that it makes |
 //! | `bytes`, `extent` | outside the lines of what patches take out and bring, base and result are the same bytes |
+//! | `beside` | which lines without content may go, move or come beside those |
 //! | `inner` | the same for the lines of an embedded text |
 //! | `lines` | the lines of a departure as a reader points at them |
 //! | [`overlay`] | all of it for one overlay, as a report |
@@ -23,6 +24,7 @@ pub mod against;
 pub mod annotate;
 pub mod attribute;
 mod base;
+mod beside;
 mod bytes;
 pub mod changes;
 pub mod claims;

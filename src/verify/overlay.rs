@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::attribute::{Departure, DocumentProof, Proof, Standing, TextEdits, Undocumented, attribute};
 use super::base::{self, Read};
+use super::beside;
 use super::bytes::{self, Marked};
 use super::claims::{Act, Claim};
 use super::extent::{self, Extents, Side};
@@ -493,6 +494,9 @@ impl Prover<'_> {
             _ => None,
         };
         let mut extents = extent::of_edit(difference, rewritten, sides.0, sides.1, told);
+        if claim.is_none() && document.edits.entered.contains(&difference.path) {
+            extent::keep_header(&mut extents, &difference.path, sides.0, sides.1);
+        }
         let shift = |lines: &mut Vec<Range<usize>>, by: usize| {
             for line in lines {
                 *line = line.start + by..line.end + by;
@@ -500,6 +504,9 @@ impl Prover<'_> {
         };
         for lines in [&mut extents.before, &mut extents.near_before, &mut extents.loose] {
             shift(lines, start);
+        }
+        for at in extents.freed.iter_mut().chain(&mut extents.gone) {
+            *at += start;
         }
         for lines in [&mut extents.after, &mut extents.near_after] {
             shift(lines, new.start);
@@ -522,6 +529,7 @@ impl Prover<'_> {
         let (base, starts) = self.overlay.plan.unpatched_without(|number| gone.contains(&number));
         let mut old = Marked { text: &base, ..Marked::default() };
         let mut new = Marked { text: result, ..Marked::default() };
+        let mut torn = Vec::new();
         for document in proof.documents.iter().filter(|document| document.after.is_some()) {
             let told = &mut self.told(document);
             for place in document.edits.places.iter().chain(document.undocumented.iter().map(|odd| &odd.difference)) {
@@ -529,10 +537,16 @@ impl Prover<'_> {
                 old.departing.extend(extents.before);
                 old.near.extend(extents.near_before);
                 old.loose.extend(extents.loose);
+                old.freed.extend(extents.freed);
+                old.gone.extend(extents.gone);
+                let is_torn = document.edits.torn.contains(&place.path);
+                torn.extend(extents.after.iter().map(|lines| lines.end).filter(|_| is_torn));
                 new.departing.extend(extents.after);
                 new.near.extend(extents.near_after);
             }
         }
+        new.needs_end = self.may_end_otherwise(proof);
+        new.loose = beside::left_over(&new, &torn, &|comment| is_said(self.overlay, self.base, comment));
         if let Some(stray) = bytes::compare(old, new) {
             self.stray_bytes(result, stray.after);
         }
@@ -551,9 +565,21 @@ impl Prover<'_> {
         document.texts.iter().find_map(|TextEdits { within, edits }| {
             let (before, after) = (within.path.before()?, within.path.after()?);
             let (base, result) = (text_at(&old.loaded.value, &before)?, text_at(&new.loaded.value, &after)?);
-            inner::stray(within.language, base, result, edits)?;
+            inner::stray(within.language, base, result, edits, &|comment| is_said(self.overlay, self.base, comment))?;
             Some(new.start + new.tree.node(load::find(&new.tree, &plain(&after))?).span.start)
         })
+    }
+
+    /// Whether the last document is another than the base's last, or a block scalar may need a final line break: then one may
+    /// come or go.
+    fn may_end_otherwise(&self, proof: &Proof) -> bool {
+        let (Some(old), Some(new)) = (self.base.last(), self.result.last()) else { return true };
+        let last = (self.base.len() - 1, self.result.len() - 1);
+        let is_pair =
+            proof.documents.iter().any(|document| (document.before, document.after) == (Some(last.0), Some(last.1)));
+        let may_need_it = extent::may_need_its_end(Side { text: old.text, tree: &old.tree })
+            || extent::may_need_its_end(Side { text: &new.text, tree: &new.tree });
+        !is_pair || may_need_it
     }
 
     fn stray_bytes(&mut self, result: &str, at: usize) {
@@ -705,6 +731,13 @@ fn act(operation: &Operation, at: impl Fn(&Path) -> Path) -> Option<Act> {
         Op::Copy { from } => Act::Copy { from: at(&from.value), path, parents },
         Op::Test(_) => return None,
     })
+}
+
+/// Whether the base or a patch has a comment on a line of its own.
+pub(super) fn is_said(overlay: &Overlay<'_>, base: &[BaseDocument<'_>], comment: &str) -> bool {
+    let patches = overlay.plan.patches.iter().map(|scoped| scoped.patch.source().text.as_ref());
+    let texts = base.iter().map(|document| document.text).chain(patches);
+    texts.flat_map(str::lines).any(|line| line.trim() == comment)
 }
 
 /// The string at a place.

@@ -13,8 +13,7 @@ use crate::diff::{At, Difference, Item, Path, Step, What};
 /// The edits so far, and the parts that are still to be looked into.
 #[derive(Default)]
 struct Search {
-    edits: Vec<Difference>,
-    entered: Vec<Path>,
+    edits: Edits,
     /// The parts of the base that came to these places.
     moved: Vec<(Id, Path)>,
     open: Vec<(Id, Path)>,
@@ -22,7 +21,7 @@ struct Search {
 
 impl Search {
     fn edit(&mut self, path: Path, what: What) {
-        self.edits.push(Difference { path, within: None, what });
+        self.edits.places.push(Difference { path, within: None, what });
     }
 
     fn replaced(&mut self, path: Path) {
@@ -47,6 +46,8 @@ pub struct Edits {
     pub entered: Vec<Path>,
     /// The parts of the base that they moved to a place of their own: where each was, and where it is now.
     pub moved: Vec<(Path, Path)>,
+    /// Those of them that they brought and later took a part out of.
+    pub torn: Vec<Path>,
 }
 
 /// A list item as either side counts it.
@@ -76,7 +77,7 @@ impl Shadow {
         let mut search = Search::default();
         match root {
             None => search.removed(Path::default()),
-            Some(root) if root != base => search.replaced(Path::default()),
+            Some(root) if root != base => self.comes(root, Path::default(), &mut search, Search::replaced),
             Some(root) => search.open.push((root, Path::default())),
         }
         while let Some((id, path)) = search.open.pop() {
@@ -86,14 +87,14 @@ impl Shadow {
                 (Content::Map(old), Content::Map(new)) => self.map_edits(id, (old, new), &path, &mut search),
                 (Content::List(old), Content::List(new)) => self.list_edits(id, (old, new), &path, &mut search),
                 (_, Content::Text { text, .. }) if self.value_of(id).as_str() != Some(text) => {
-                    search.entered.push(path.clone());
+                    search.edits.entered.push(path.clone());
                     search.replaced(path);
                 }
                 _ => {}
             }
         }
-        let moved = self.moved(base, search.moved);
-        Edits { places: search.edits, entered: search.entered, moved }
+        search.edits.moved = self.moved(base, search.moved);
+        search.edits
     }
 
     /// Where these parts were in the base, with where they are now.
@@ -119,6 +120,19 @@ impl Shadow {
         moved
     }
 
+    /// Something that claims brought, in the place of another or as new.
+    fn comes(&self, part: Id, path: Path, search: &mut Search, told: impl Fn(&mut Search, Path)) {
+        let mut is_torn = false;
+        self.visit(part, &mut |shadow, id| {
+            let mut touches = shadow.touched.get(&id).into_iter().flatten();
+            is_torn |= touches.any(|touch| touch.removed.is_some() && touch.added.is_none());
+        });
+        if is_torn {
+            search.edits.torn.push(path.clone());
+        }
+        told(search, path);
+    }
+
     /// Something that came into a list or mapping and left it.
     fn passing_edit(&self, id: Id, path: &Path, search: &mut Search) {
         let touches = || self.touched.get(&id).into_iter().flatten();
@@ -142,7 +156,7 @@ impl Shadow {
             let heir = heirs.of(*before);
             match new.get(key) {
                 Some(after) if heir == Some(*before) => search.open.push((*after, at(key))),
-                Some(after) if heir == Some(*after) => search.replaced(at(key)),
+                Some(after) if heir == Some(*after) => self.comes(*after, at(key), search, Search::replaced),
                 after => {
                     search.removed(at(key));
                     if let Some(after) = after {
@@ -164,7 +178,9 @@ impl Shadow {
             let heir = heirs.of(*before).and_then(|heir| Some((heir, at.remove(&heir)?)));
             match heir {
                 Some((heir, after)) if heir == *before => search.open.push((heir, item(Some(index), Some(after)))),
-                Some((_, after)) => search.replaced(item(Some(index), Some(after))),
+                Some((heir, after)) => {
+                    self.comes(heir, item(Some(index), Some(after)), search, Search::replaced);
+                }
                 None => search.removed(item(Some(index), None)),
             }
         }
@@ -178,7 +194,7 @@ impl Shadow {
         if self.origin(id) == Origin::Base {
             search.moved.push((id, path.clone()));
         }
-        search.added(path);
+        self.comes(id, path, search, Search::added);
     }
 
     /// What gave way to what in a list or mapping: to another part, or to nothing.

@@ -78,11 +78,13 @@ impl<'t> Between<'t> {
     fn gap(&mut self, gap: &'t str, is_first: bool, is_behind: bool, ends_at_statement: bool) -> &'t str {
         let mut pieces: Vec<&str> = gap.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
         let mut last = "";
-        if ends_at_statement || pieces.last().is_some_and(|last| last.is_empty() && pieces.len() > 1) {
+        let begins_line = is_first && !is_behind;
+        let is_over = |last: &&str| last.is_empty() && (begins_line || pieces.len() > 1);
+        if ends_at_statement || pieces.last().is_some_and(is_over) {
             last = pieces.pop().unwrap_or_default();
         }
         let mut pieces = pieces.into_iter();
-        if !is_first || is_behind {
+        if !begins_line {
             let rest = pieces.next();
             if is_first {
                 self.rest = rest;
