@@ -21,7 +21,7 @@ use overlay::embedded::{self, Language};
 use overlay::subject::Subject;
 use overlay::yaml::load::load_text;
 use plans::{any_subject, objections, plan_of};
-use proving::{block, oddly, patch, patch_of_text, places, verified, with_text};
+use proving::{block, oddly, patch, patch_of_text, places, tampered, verified, with_text};
 use serde_json::{Map, Value, json};
 
 /// A value without what TOML cannot say.
@@ -178,34 +178,6 @@ fn operation(found: &[(String, &Value)], dice: &mut Dice) -> Value {
 /// What the text in a result says, as it stands.
 fn text_in(result: &str) -> String {
     load_text(result).unwrap().value["data"]["text"].as_str().unwrap().to_owned()
-}
-
-/// Texts that differ from `after` where it has what `before` has: by a comment, a blank line, blanks at a line's end, or
-/// without a line.
-fn tampered(before: &str, after: &str, dice: &mut Dice) -> Vec<String> {
-    let old: Vec<&str> = before.split_inclusive('\n').collect();
-    let new: Vec<&str> = after.split_inclusive('\n').collect();
-    let says_nothing = |line: &&&str| line.trim().is_empty() || line.trim().starts_with('#');
-    let stays = |at: &usize| {
-        let above = new[..*at].iter().rev().take_while(says_nothing).count() + 1;
-        let below = new[*at + 1..].iter().take_while(says_nothing).count() + 2;
-        let around = at.checked_sub(above).and_then(|from| new.get(from..at + below));
-        around.is_some_and(|around| old.windows(around.len()).filter(|lines| *lines == around).count() == 1)
-    };
-    let places: Vec<usize> = (1..new.len()).filter(stays).collect();
-    if places.is_empty() {
-        return Vec::new();
-    }
-    let at = places[dice.below(places.len())];
-    let (above, line, below) = (new[..at].concat(), new[at], new[at + 1..].concat());
-    let bare = line.trim_end();
-    vec![
-        format!("{above}# said besides\n{line}{below}"),
-        format!("{above}\n{line}{below}"),
-        format!("{above}{bare}  {}{below}", &line[bare.len()..]),
-        format!("{above}  {line}{below}"),
-        format!("{above}{below}"),
-    ]
 }
 
 /// A result with another text in the place of its own, where that can be written as the text is.

@@ -135,3 +135,31 @@ pub(crate) fn block(value: &Value, indent: usize, dice: &mut Dice) -> String {
     }
     out
 }
+
+/// Texts that differ from `after` where it has what `before` has: by a comment, a blank line, blanks at a line's end, or
+/// without a line.
+pub(crate) fn tampered(before: &str, after: &str, dice: &mut Dice) -> Vec<String> {
+    let old: Vec<&str> = before.split_inclusive('\n').collect();
+    let new: Vec<&str> = after.split_inclusive('\n').collect();
+    let says_nothing = |line: &&&str| line.trim().is_empty() || line.trim().starts_with('#');
+    let stays = |at: &usize| {
+        let above = new[..*at].iter().rev().take_while(says_nothing).count() + 1;
+        let below = new[*at + 1..].iter().take_while(says_nothing).count() + 2;
+        let around = at.checked_sub(above).and_then(|from| new.get(from..at + below));
+        around.is_some_and(|around| old.windows(around.len()).filter(|lines| *lines == around).count() == 1)
+    };
+    let places: Vec<usize> = (1..new.len()).filter(stays).collect();
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let at = places[dice.below(places.len())];
+    let (above, line, below) = (new[..at].concat(), new[at], new[at + 1..].concat());
+    let bare = line.trim_end();
+    vec![
+        format!("{above}# said besides\n{line}{below}"),
+        format!("{above}\n{line}{below}"),
+        format!("{above}{bare}  {}{below}", &line[bare.len()..]),
+        format!("{above}  {line}{below}"),
+        format!("{above}{below}"),
+    ]
+}
