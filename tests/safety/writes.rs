@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::project::{Project, Ran};
 use super::support::skip;
@@ -69,6 +69,80 @@ fn a_base_that_was_half_vendored_is_never_built_from_and_is_vendored_again() {
         project.output(&["vendor", "base/net", "--accept-changes"]);
         assert_eq!(passing(&project.path("base/net")), [""; 0], "after {after:?}");
     }
+}
+
+#[test]
+fn a_base_is_the_old_one_or_the_new_one_whenever_a_vendoring_or_an_update_is_killed() {
+    let project = lab("x");
+    project.write("up/net.yaml", &config_map("x\n  other: new"));
+    is_whole_whenever_it_is_killed(&project, &["vendor", "base/net", "--accept-changes"], &["base.lock", "net.yaml"]);
+
+    let base = |commit: &str| {
+        let source = format!("{{git: {{url: 'https://git.example/r', ref: main, commit: {commit}, path: net.yaml}}}}");
+        format!("apiVersion: overlay/v1\nkind: Base\nname: net\nsource: {source}\n")
+    };
+    let project = lab("x");
+    let (first, second) = ("a".repeat(40), "b".repeat(40));
+    project.write("base/net/base.yaml", &base(&first));
+    project.output(&["vendor", "base/net", "--from", "up/net.yaml"]);
+    project.write("up/net.yaml", &config_map("x\n  other: new"));
+    let update = ["update", "base/net", "--from", "up/net.yaml", "--commit", &second, "--write"];
+    is_whole_whenever_it_is_killed(&project, &update, &["base.lock", "base.yaml", "net.yaml"]);
+    assert_eq!(fs::read_to_string(project.path("base/net/base.yaml")).unwrap(), base(&second));
+}
+
+/// Whether it is time to kill a run that began then.
+type Moment<'a> = Box<dyn Fn(Instant) -> bool + 'a>;
+
+/// Kills runs that change these files of `base/net` at many moments: spread over the time that a run takes, and as soon as
+/// the journal shows, or one of the files is the new one. Each leaves all files old or all new, or a journal with
+/// which nothing reads them; and the next run leaves the new ones and nothing else.
+fn is_whole_whenever_it_is_killed(project: &Project, args: &[&str], changed: &[&str]) {
+    const MOMENTS: u32 = 32;
+    const TIMES: usize = 4;
+    let (folder, journal) = (project.path("base/net"), project.path("base/net/.overlay-journal"));
+    let read = |name: &str| fs::read(folder.join(name)).unwrap();
+    let state = || changed.iter().map(|name| read(name)).collect::<Vec<_>>();
+    let old = state();
+    let started = Instant::now();
+    project.output(args);
+    let (length, new) = (started.elapsed(), state());
+    assert!(old.iter().zip(&new).all(|(old, new)| old != new));
+    let mut moments: Vec<(String, Moment<'_>)> = Vec::new();
+    for step in 0..MOMENTS {
+        let after = length * step / MOMENTS;
+        moments.push((format!("after {after:?}"), Box::new(move |started| started.elapsed() >= after)));
+    }
+    for _ in 0..TIMES {
+        moments.push(("with the journal".to_owned(), Box::new(|_| journal.exists())));
+        for (name, new) in changed.iter().zip(&new) {
+            let path = folder.join(name);
+            moments.push((format!("with {name}"), Box::new(move |_| fs::read(&path).is_ok_and(|it| it == *new))));
+        }
+    }
+    let mut cut_off = 0;
+    for (when, is_now) in moments {
+        changed.iter().zip(&old).for_each(|(name, old)| fs::write(folder.join(name), old).unwrap());
+        let mut child = project.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let started = Instant::now();
+        while !is_now(started) && child.try_wait().unwrap().is_none() {}
+        // It may have ended by itself.
+        let _ended_before = child.kill();
+        child.wait().unwrap();
+        if journal.exists() {
+            cut_off += 1;
+            let ran = project.run(&["build", "overlays/lab"]);
+            assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""), "{when}: {}", ran.stderr);
+            assert!(ran.stderr.contains("error[base-half-written]"), "{when}: {}", ran.stderr);
+        } else {
+            let there = state();
+            assert!(there == old || there == new, "{when}");
+        }
+        project.output(args);
+        assert_eq!(state(), new, "{when}");
+        assert_eq!(passing(&folder), [""; 0], "{when}");
+    }
+    assert!(cut_off > 0, "no run was killed in the middle");
 }
 
 #[test]

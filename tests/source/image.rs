@@ -2,7 +2,7 @@
 //! run, and what it prints is compared in full.
 
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use overlay::fsio::Turn;
 
@@ -365,4 +365,38 @@ fn a_patch_that_changes_while_a_pin_waits_keeps_the_change() {
     let after = std::fs::read_to_string(project.path("p/images.yaml")).unwrap();
     assert_eq!(after.matches(&digest(MANIFEST)).count(), 2, "{after}");
     assert!(after.contains("summary: Pin both of the images"), "{after}");
+}
+
+#[test]
+fn a_patch_is_the_old_one_or_the_new_one_whenever_a_pin_is_killed() {
+    const MANIFEST: &[u8] = br#"{"schemaVersion": 2}"#;
+    const MOMENTS: u32 = 32;
+    let server = Server::start(|_, out| reply(out, "200 OK", "", MANIFEST));
+    let old = patch(&server.host(), &digest(b"old"));
+    let project = Project::new([("p/images.yaml", old.as_str())]);
+    let args = ["image", "--pin", "p/images.yaml"];
+    let read = || std::fs::read_to_string(project.path("p/images.yaml")).unwrap();
+    let names = || std::fs::read_dir(project.path("p")).unwrap().count();
+    let started = Instant::now();
+    project.output(&args);
+    let (length, new) = (started.elapsed(), read());
+    assert_ne!(old, new);
+    let mut killed = 0;
+    for step in 0..MOMENTS + 8 {
+        project.write("p/images.yaml", &old);
+        let mut child = project.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let started = Instant::now();
+        // Spread over the time that a run takes; then, as soon as a second file shows beside the patch.
+        let is_now = || if step < MOMENTS { started.elapsed() >= length * step / MOMENTS } else { names() > 1 };
+        while !is_now() && child.try_wait().unwrap().is_none() {}
+        // It may have ended by itself.
+        let _ended_before = child.kill();
+        killed += u32::from(child.wait().unwrap().code().is_none());
+        let there = read();
+        assert!(there == old || there == new, "{step}: {there}");
+        project.write("p/images.yaml", &old);
+        project.output(&args);
+        assert_eq!((read(), names()), (new.clone(), 1), "{step}");
+    }
+    assert!(killed > 0, "no run was killed");
 }
