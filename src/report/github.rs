@@ -46,13 +46,15 @@ pub(super) struct Command<'a> {
     pub(super) file: &'a str,
     pub(super) line: usize,
     pub(super) title: &'a str,
+    /// One line or several.
     pub(super) message: &'a str,
 }
 
 impl Command<'_> {
     pub(super) fn written(&self) -> String {
         let (file, title) = (property(self.file), property(self.title));
-        format!("::{} file={file},line={},title={title}::{}\n", level(self.severity), self.line, data(self.message))
+        let message = self.message.split('\n').map(data).collect::<Vec<_>>().join("%0A");
+        format!("::{} file={file},line={},title={title}::{message}\n", level(self.severity), self.line)
     }
 }
 

@@ -246,6 +246,30 @@ pub struct OperationUpdate {
     /// Candidates, and other facts; a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What to do about it, a sentence; empty where message and notes say that.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub next: String,
+}
+
+impl OperationUpdate {
+    /// Document and place.
+    fn place(&self) -> String {
+        let within = self.within.as_ref().map_or(String::new(), |within| format!(" in the text at {within}"));
+        format!("{} {}{within}", self.resource, self.path).trim().to_owned()
+    }
+
+    /// What base, upstream and patch have there, as far as that is known, each as a line of a report has it.
+    fn values(&self) -> Vec<(&'static str, String)> {
+        let (base, upstream) = match (&self.base, &self.upstream) {
+            (Some(base), Some(upstream)) => {
+                let (base, upstream) = shown_pair(base, upstream);
+                (Some(base), Some(upstream))
+            }
+            (base, upstream) => (base.as_ref().map(shown), upstream.as_ref().map(shown)),
+        };
+        let all = [("base:", base), ("upstream:", upstream), ("ours:", self.ours.as_ref().map(shown))];
+        all.into_iter().filter_map(|(title, value)| Some((title, value?))).collect()
+    }
 }
 
 /// What becomes of a patch, or an operation, on a newer upstream. The later one is the graver.
@@ -412,12 +436,12 @@ fn push_patch(out: &mut String, patch: &PatchUpdate, folder: &str, paint: Paint)
 const MAX_REASON: usize = 4;
 
 /// What helps to decide on a patch: where what it replaces is another thing now, why it does so; where it only has to be
-/// pointed elsewhere, what it does.
+/// pointed elsewhere or dropped, what it does.
 fn push_reason(out: &mut String, patch: &PatchUpdate, folder: &str) {
     let (title, text) = match patch.verdict {
         Verdict::UpstreamChanged | Verdict::Refused => ("why", &patch.why),
-        Verdict::Gone | Verdict::Broken => ("does", &patch.summary),
-        Verdict::Applies | Verdict::AlreadyUpstream | Verdict::Overtaken | Verdict::Waits => return,
+        Verdict::Gone | Verdict::Broken | Verdict::AlreadyUpstream | Verdict::Overtaken => ("does", &patch.summary),
+        Verdict::Applies | Verdict::Waits => return,
     };
     let lines: Vec<&str> = text.trim_end().lines().collect();
     // A line more is shown before saying so would take one.
@@ -434,27 +458,17 @@ fn push_reason(out: &mut String, patch: &PatchUpdate, folder: &str) {
 }
 
 fn push_operation(out: &mut String, patch: &PatchUpdate, operation: &OperationUpdate) {
-    let within = operation.within.as_ref().map_or(String::new(), |within| format!(" in the text at {within}"));
-    let place = format!("{} {}{within}", operation.resource, operation.path);
-    out.push_str(&format!("    {}  ({}:{})\n", visible(place.trim()), visible(&patch.file), operation.line));
+    out.push_str(&format!("    {}  ({}:{})\n", visible(&operation.place()), visible(&patch.file), operation.line));
     if !operation.message.is_empty() {
         out.push_str(&format!("      {}\n", visible(&operation.message)));
     }
-    let (base, upstream) = match (&operation.base, &operation.upstream) {
-        (Some(base), Some(upstream)) => {
-            let (base, upstream) = shown_pair(base, upstream);
-            (Some(base), Some(upstream))
-        }
-        (base, upstream) => (base.as_ref().map(shown), upstream.as_ref().map(shown)),
-    };
-    for (title, value) in
-        [("base:    ", base), ("upstream:", upstream), ("ours:    ", operation.ours.as_ref().map(shown))]
-    {
-        if let Some(value) = value {
-            out.push_str(&format!("      {title} {value}\n"));
-        }
+    for (title, value) in operation.values() {
+        out.push_str(&format!("      {title:<9} {value}\n"));
     }
     operation.notes.iter().for_each(|note| out.push_str(&format!("      {}\n", visible(note))));
+    if !operation.next.is_empty() {
+        out.push_str(&format!("      {}\n", visible(&operation.next)));
+    }
 }
 
 fn summary(report: &UpdateReport, paint: Paint) -> String {
@@ -481,11 +495,24 @@ fn summary(report: &UpdateReport, paint: Paint) -> String {
     format!("{verdict}: {}", facts.join(", "))
 }
 
+/// That upstream has changed, and what to do about it.
+fn news(base: &BaseUpdate) -> String {
+    let what = if base.documents.is_empty() { "changed in layout or comments alone" } else { "changed" };
+    let command = format!("`overlay update {} --write`", base.path);
+    match base.conflicts() {
+        0 => format!("upstream of {} has {what}; run {command}", base.name),
+        count => {
+            let conflicts = counted(count, "conflict", "conflicts");
+            format!("upstream of {} has {what}; decide on {conflicts}, then run {command}", base.name)
+        }
+    }
+}
+
 fn github_base(base: &BaseUpdate) -> String {
     let mut out = String::new();
     let place = format!("{}/base.yaml", base.path);
     if base.changed {
-        let message = format!("upstream of {} has changed; run `overlay update {} --write`", base.name, base.path);
+        let message = news(base);
         let title = "a newer upstream";
         out.push_str(&Command { severity: Severity::Note, file: &place, line: 1, title, message: &message }.written());
     }
@@ -496,6 +523,9 @@ fn github_base(base: &BaseUpdate) -> String {
     }
     for gone in &base.kept_gone {
         let message = format!("`keep` names {}, which upstream no longer has", gone.target);
+        let near = gone.candidates.iter().map(|candidate| format!("There is {candidate}."));
+        let next = "Name in `keep` what it became, or take the line out, and run the update again.".to_owned();
+        let message = std::iter::once(message).chain(near).chain([next]).collect::<Vec<_>>().join("\n");
         let title = "kept document gone";
         out.push_str(&Command { severity: Severity::Error, file: &place, line: 1, title, message: &message }.written());
     }
@@ -515,14 +545,18 @@ fn github_base(base: &BaseUpdate) -> String {
             let command = Command { severity: Severity::Note, file, line: 1, title: &title, message: &message };
             out.push_str(&command.written());
         }
-        let title = format!("patch {}: {}", patch.name, patch.verdict.as_str());
         for operation in patch.operations.iter().filter(|o| o.verdict != Verdict::Applies) {
             let severity = match operation.verdict {
                 Verdict::Waits => Severity::Note,
                 verdict if verdict.is_conflict() => Severity::Error,
                 _ => Severity::Warning,
             };
-            let message = format!("{} {}: {}", operation.resource, operation.path, operation.message);
+            let title = format!("patch {}: {}", patch.name, operation.verdict.as_str());
+            let values = operation.values().into_iter().map(|(title, value)| format!("{title} {value}"));
+            let next = Some(operation.next.clone()).filter(|next| !next.is_empty());
+            let lines = std::iter::once(format!("{}: {}", operation.place(), operation.message));
+            let lines = lines.chain(values).chain(operation.notes.iter().cloned()).chain(next);
+            let message = lines.collect::<Vec<_>>().join("\n");
             let command =
                 Command { severity, file: &patch.file, line: operation.line, title: &title, message: &message };
             out.push_str(&command.written());
@@ -669,11 +703,15 @@ mod tests {
 
     #[test]
     fn github_gets_a_command_at_the_line_of_the_operation() {
+        let mut report = sample();
+        let operation = &mut report.bases[0].overlays[0].patches[0].operations[0];
+        (operation.notes, operation.next) = (vec!["See.".into()], "Do.".into());
         assert_eq!(
-            update_github(&sample()),
-            "::notice file=base/b/base.yaml,line=1,title=a newer upstream::upstream of b has changed; run `overlay \
-             update base/b --write`\n::error file=overlays/x/patches/pin.yaml,line=9,title=patch pin%3A applies%2C but \
-             upstream changed what it replaces::DaemonSet.apps/agent /spec/image: upstream changed what it replaces\n"
+            update_github(&report),
+            "::notice file=base/b/base.yaml,line=1,title=a newer upstream::upstream of b has changed in layout \
+             or comments alone; decide on 1 conflict, then run `overlay update base/b --write`\n::error file=overlays/x/patches/pin.yaml,line=9,title=patch pin%3A applies%2C but \
+             upstream changed what it replaces::DaemonSet.apps/agent /spec/image: upstream changed what it replaces%0Abase: \
+             \"a:1\"%0Aupstream: \"a:2\\u001b\"%0Aours: \"a:3\"%0ASee.%0ADo.\n"
         );
     }
 }

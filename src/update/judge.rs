@@ -77,11 +77,42 @@ fn no_text(
         resource: site.resource.to_owned(),
         path: within.map(|w| w.path.value.to_string()).unwrap_or_default(),
         line: within.map_or(1, |w| site.patch.place(w.path.span.clone()).line()),
+        next: match verdict {
+            Verdict::Broken => MEND.to_owned(),
+            _ if !near.is_empty() => POINT_THERE.to_owned(),
+            _ => String::new(),
+        },
         verdict,
         message: why.message.clone(),
         notes: hints(near, why),
         ..OperationUpdate::default()
     }
+}
+
+/// What to do about an operation: one that does not fit the locked base either,
+const MEND: &str = "Mend it before the base follows; `overlay verify` tells what is wrong with it now.";
+/// one that replaces what upstream changed,
+const DECIDE: &str =
+    "If the patch is still right, --write --accept-conflicts follows upstream; if not, change or drop it first.";
+/// one that expects what upstream changed,
+const EXPECT: &str =
+    "If the patch is still right, write upstream's value into its `was:` or `test`; if not, change or drop it.";
+/// one that adds what upstream has,
+const REPLACE: &str = "Write `op: replace` to put another value in its place, or drop the operation.";
+/// and one whose place may be another one.
+const POINT_THERE: &str = "Point the path there if that is the same thing, or drop the operation.";
+
+/// Which of the places that a path with `*` means the values are from, and how many more are like it.
+fn one_of_several(path: &Path, keyed: &Path, more: usize) -> Vec<String> {
+    if !path.segments().contains(&Segment::Each) {
+        return Vec::new();
+    }
+    let more = match more {
+        0 => String::new(),
+        1 => ", and so for 1 more place".to_owned(),
+        more => format!(", and so for {more} more places"),
+    };
+    vec![format!("It is so for {keyed}{more}.")]
 }
 
 /// What an operation writes.
@@ -120,7 +151,14 @@ impl Both<'_> {
     fn operation(&self, index: usize, operation: &Operation, told: OperationUpdate) -> OperationUpdate {
         if let Some(why) = self.old.as_ref().and_then(|(old, _)| old.failure(index)) {
             if self.new.0.failure(index).is_some() {
-                return OperationUpdate { verdict: Verdict::Broken, message: why.message.clone(), ours: None, ..told };
+                let message = why.message.clone();
+                return OperationUpdate {
+                    verdict: Verdict::Broken,
+                    message,
+                    ours: None,
+                    next: MEND.to_owned(),
+                    ..told
+                };
             }
             let notes = vec![format!("It does not fit the locked base: {}.", why.message)];
             return OperationUpdate { notes, ours: None, ..told };
@@ -136,12 +174,13 @@ impl Both<'_> {
         let steps: Vec<&Step> = self.new.0.steps(index).collect();
         if steps.is_empty() && self.new.0.is_already(index) {
             let message = "upstream has it; take it out of the patch".to_owned();
-            return OperationUpdate { verdict: Verdict::AlreadyUpstream, message, ..told };
+            let (base, upstream) = self.taken_over(index);
+            return OperationUpdate { verdict: Verdict::AlreadyUpstream, message, base, upstream, ..told };
         }
         // What is moved is moved as upstream has it now.
-        if !matches!(operation.op, Op::Move { .. })
-            && let Some((base, upstream)) = steps.iter().find_map(|step| self.replaced_another(index, step))
-        {
+        let steps = steps.into_iter().filter(|_| !matches!(operation.op, Op::Move { .. }));
+        let mut others = steps.filter_map(|step| Some((&step.origin.keyed, self.replaced_another(index, step)?)));
+        if let Some((keyed, (base, upstream))) = others.next() {
             let message = match operation.op {
                 Op::Remove => "upstream changed what it takes out",
                 _ => "upstream changed what it replaces",
@@ -151,6 +190,8 @@ impl Both<'_> {
                 message: message.to_owned(),
                 base: Some(base.clone()),
                 upstream: Some(upstream.clone()),
+                notes: one_of_several(&operation.path.value, keyed, others.count()),
+                next: DECIDE.to_owned(),
                 ..told
             };
         }
@@ -199,44 +240,57 @@ impl Both<'_> {
 
     /// The verdict on an operation that does not fit upstream, and fitted the base.
     fn failed(&self, index: usize, operation: &Operation, why: &Diagnostic, told: OperationUpdate) -> OperationUpdate {
-        let path = &operation.path.value;
-        let base = self.old.as_ref().and_then(|(_, value)| first(value, path)).cloned();
-        let upstream = first(&self.new.1, path).cloned();
         if matches!(why.code, Code::ValueMismatch | Code::AddOverExisting | Code::DuplicateItem) {
-            let message = match why.code {
-                Code::ValueMismatch => "upstream changed the value that the patch expects".to_owned(),
-                Code::AddOverExisting => "upstream has a value of its own there now".to_owned(),
-                _ => why.message.clone(),
-            };
-            // What an added item meets is the one of its name, wherever that stands.
-            let (base, upstream) = match why.code {
-                Code::DuplicateItem => self.namesakes(operation),
-                _ => (base, upstream),
-            };
-            return OperationUpdate { verdict: Verdict::Refused, message, base, upstream, ..told };
+            return self.refused(operation, why, told);
         }
         let near = self.near(operation);
+        let base = self.lost(index, &operation.path.value);
         if why.code == Code::PathMissing
             && let Some(message) = self.upstream_did_so(index, operation, &near)
         {
-            return OperationUpdate { verdict: Verdict::Overtaken, message: message.to_owned(), ..told };
+            return OperationUpdate { verdict: Verdict::Overtaken, message: message.to_owned(), base, ..told };
         }
+        // Where no place is near, the failure itself says what to do.
+        let next = if near.is_empty() { String::new() } else { POINT_THERE.to_owned() };
         let notes = hints(near, why);
-        OperationUpdate { verdict: Verdict::Gone, message: why.message.clone(), base, notes, ..told }
+        OperationUpdate { verdict: Verdict::Gone, message: why.message.clone(), base, notes, next, ..told }
     }
 
-    /// The items of the base and of upstream that have the key of the one that the operation adds.
-    fn namesakes(&self, operation: &Operation) -> (Option<Value>, Option<Value>) {
-        let Op::Add(new) = &operation.op else { return (None, None) };
+    /// The verdict on an operation that meets another value than it is for. The failure knows the place: one of
+    /// several that the path means, or the item of the name of one that is added.
+    fn refused(&self, operation: &Operation, why: &Diagnostic, told: OperationUpdate) -> OperationUpdate {
         let path = &operation.path.value;
-        let list = path.first(path.segments().len().saturating_sub(1));
-        let items = |state| first(state, &list).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        let (before, after) = (self.old.as_ref().map_or(&[][..], |(_, state)| items(state)), items(&self.new.1));
-        let key = key_of(&list, before, after);
-        let named = |item: &Value| key.and_then(|key| name(key, item));
-        let Some(wanted) = named(&new.value) else { return (None, None) };
-        let of = |items: &[Value]| items.iter().find(|item| named(item).as_ref() == Some(&wanted)).cloned();
-        (of(before), of(after))
+        let met = why.path.as_deref().and_then(|path| Path::parse(path).ok()).unwrap_or_else(|| path.clone());
+        let (message, next) = match why.code {
+            Code::ValueMismatch => ("upstream changed the value that the patch expects", EXPECT.to_owned()),
+            Code::AddOverExisting => ("upstream has a value of its own there now", REPLACE.to_owned()),
+            _ => (why.message.as_str(), format!("Change that item, `{met}`, or drop the operation.")),
+        };
+        OperationUpdate {
+            verdict: Verdict::Refused,
+            message: message.to_owned(),
+            base: self.old.as_ref().and_then(|(_, value)| first(value, &met)).cloned(),
+            upstream: first(&self.new.1, &met).cloned(),
+            notes: one_of_several(path, &met, 0),
+            next,
+            ..told
+        }
+    }
+
+    /// What is there in the base and upstream where an operation finds done what it does, at the first such place.
+    fn taken_over(&self, index: usize) -> (Option<Value>, Option<Value>) {
+        let already = &self.new.0.attempt.run.already;
+        let Some(place) = already.iter().find(|origin| origin.operation == index) else { return (None, None) };
+        let base = self.old.as_ref().and_then(|(_, value)| first(value, &place.keyed));
+        (base.cloned(), first(&self.new.1, &place.keyed).cloned())
+    }
+
+    /// What the base has at the place that is gone upstream: of several that the path means, the first that is.
+    fn lost(&self, index: usize, path: &Path) -> Option<Value> {
+        let (old, value) = self.old.as_ref()?;
+        let mut means = old.steps(index).map(|step| &step.origin.keyed);
+        let gone = means.find(|keyed| path.segments().contains(&Segment::Each) && first(&self.new.1, keyed).is_none());
+        first(value, gone.unwrap_or(path)).cloned()
     }
 
     /// Where what the operation leads to may be now, by upstream's own values first: earlier patches may have made less
@@ -324,6 +378,10 @@ impl AnotherItem {
     fn tell(self, told: OperationUpdate) -> OperationUpdate {
         let index = self.index;
         let mut notes = Vec::new();
+        let next = match &self.names {
+            Some(_) if self.key.is_some() => "",
+            _ => "Correct the index if the patch is still right; if not, change or drop it.",
+        };
         let message = match &self.names {
             Some((base, upstream)) => {
                 format!("index {index} of {} is another item now: it was {base}, and is {upstream}", self.path)
@@ -337,7 +395,14 @@ impl AnotherItem {
             let selector = Segment::Select(vec![Condition { key: key.to_owned(), value: base.clone() }]);
             notes.push(format!("Address it by its key: {}/{selector}.", self.path));
         }
-        OperationUpdate { message, base: Some(self.base), upstream: Some(self.upstream), notes, ..told }
+        OperationUpdate {
+            message,
+            base: Some(self.base),
+            upstream: Some(self.upstream),
+            notes,
+            next: next.to_owned(),
+            ..told
+        }
     }
 }
 

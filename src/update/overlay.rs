@@ -292,12 +292,14 @@ impl Sides {
         // Had it meant the right number before, upstream would have changed that.
         if was.is_empty() || !wanted.allows(was.len()) {
             let message = format!("the target means {} of the locked base, and says {wanted}", as_documents(was.len()));
-            return OperationUpdate { verdict: Verdict::Broken, message, ..told };
+            let next = "Mend it before the base follows; `overlay verify` tells what is wrong with it now.".to_owned();
+            return OperationUpdate { verdict: Verdict::Broken, message, next, ..told };
         }
         if !now.is_empty() {
             let message = format!("the target means {} upstream now, and says {wanted}", as_documents(now.len()));
             let notes = self.telling_apart(&change.target, was, now);
-            return OperationUpdate { verdict: Verdict::Refused, message, notes, ..told };
+            let next = "Narrow the target, or say with `matches:` how many documents it means.".to_owned();
+            return OperationUpdate { verdict: Verdict::Refused, message, notes, next, ..told };
         }
         let new = [&self.new, &self.left_out];
         if matches!(change.effect, Effect::Delete) && near::successors(&self.old, new, files, was).is_empty() {
@@ -306,13 +308,20 @@ impl Sides {
         }
         let message = "upstream has no document that the target means".to_owned();
         let near = near::targets(&self.old, new, files, was, &change.target);
-        OperationUpdate { verdict: Verdict::Gone, message, notes: near, ..told }
+        let next = match near.len() {
+            0 => "Drop the change, or point the target at what takes the document's place.",
+            _ => "Point the target there if that is the same thing, or drop the change.",
+        };
+        OperationUpdate { verdict: Verdict::Gone, message, notes: near, next: next.to_owned(), ..told }
     }
 
     /// What the target means now, and what would make it mean the one document that it meant.
     fn telling_apart(&self, target: &Target, was: &[usize], now: &[usize]) -> Vec<String> {
         let now: Vec<&Identity> = now.iter().filter_map(|index| self.new.0.get(*index)).map(|r| &r.identity).collect();
-        let listed = now.iter().take(MAX_LISTED).map(|identity| format!("It means {}.", named(identity)));
+        let is_new = |identity: &Identity| self.old.0.iter().all(|r| r.identity != *identity);
+        let listed = now.iter().take(MAX_LISTED).map(|identity| {
+            format!("It means {}{}.", named(identity), if is_new(identity) { ", new upstream" } else { "" })
+        });
         let was = match was {
             [index] => self.old.0.get(*index).map(|r| &r.identity),
             _ => None,

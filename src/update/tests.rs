@@ -389,8 +389,8 @@ fn a_target_that_means_more_documents_than_it_says_is_a_conflict() {
     assert_eq!(message, "the target means 2 documents upstream now, and says exactly 1");
     assert_eq!(
         notes,
-        "It means DaemonSet.apps/net/agent (apps/v1). It means DaemonSet.apps/net/agent-edge (apps/v1). \
-         Write `name: agent` in the target to mean DaemonSet.apps/net/agent alone."
+        "It means DaemonSet.apps/net/agent (apps/v1). It means DaemonSet.apps/net/agent-edge (apps/v1), new \
+         upstream. Write `name: agent` in the target to mean DaemonSet.apps/net/agent alone."
     );
     let elsewhere = format!("{UPSTREAM}{}", daemon.replace("namespace: net", "namespace: edge"));
     let (is, _, notes) = verdict(&pin("[name=agent]"), &elsewhere);
@@ -876,5 +876,128 @@ fn an_appended_item_that_upstream_has_otherwise_is_told_with_upstreams_own() {
         assert_eq!(operation.base, None, "{end}");
         assert_eq!(operation.upstream, Some(serde_json::json!({"name": "own", "hostPath": {"path": "/own"}})), "{end}");
         assert_eq!(operation.ours, Some(serde_json::json!({"name": "own", "emptyDir": {}})), "{end}");
+    }
+}
+
+#[test]
+fn of_several_places_of_one_path_the_one_is_told_that_the_operation_does_not_fit() {
+    let side = "        - name: side\n          image: example.org/side:1\n          args: [--verbose]\n          env: [{name: A, value: a}]\n";
+    let env = "          env: [{name: A, value: a}]\n";
+    let two = with("args: [--verbose, --port=53]\n", &format!("args: [--verbose]\n{env}{side}"));
+    let of_side = |from: &str, to: &str| two.replace(side, &side.replace(from, to));
+    let each = "/spec/template/spec/containers/*";
+    let place = "/spec/template/spec/containers/[name=side]";
+    let item = serde_json::json!({"name": "B", "value": "theirs"});
+    for (operation, newer, verdict, base, upstream, at) in [
+        (
+            format!("{{op: replace, path: '{each}/env/[name=A]/value', was: a, value: ours}}"),
+            of_side("value: a", "value: theirs"),
+            Verdict::Refused,
+            Some("a".into()),
+            Some("theirs".into()),
+            Some("/env/[name=A]/value"),
+        ),
+        (
+            format!("{{op: replace, path: '{each}/env/[name=A]/value', value: ours}}"),
+            of_side("value: a", "value: theirs"),
+            Verdict::UpstreamChanged,
+            Some("a".into()),
+            Some("theirs".into()),
+            Some("/env/[name=A]/value"),
+        ),
+        (
+            format!("{{op: add, path: '{each}/env/-', value: {{name: B, value: ours}}}}"),
+            of_side("value: a}", "value: a}, {name: B, value: theirs}"),
+            Verdict::Refused,
+            None,
+            Some(item),
+            Some("/env/[name=B]"),
+        ),
+        (
+            format!("{{op: add, path: '{each}/imagePullPolicy', value: ours}}"),
+            of_side("          args", "          imagePullPolicy: theirs\n          args"),
+            Verdict::Refused,
+            None,
+            Some("theirs".into()),
+            Some("/imagePullPolicy"),
+        ),
+        (
+            format!("{{op: replace, path: '{each}/env/[name=A]/value', value: ours}}"),
+            of_side("env: [{name: A, value: a}]", "env: []").replace(env, "          env: [{name: A, value: b}]\n"),
+            Verdict::Gone,
+            Some("a".into()),
+            None,
+            None,
+        ),
+    ] {
+        let patch = on_agent(&format!("      - {operation}\n"));
+        let update = looked(&project_of(&two, "", &[&patch]), &newer, None).unwrap();
+        let [told] = &update.overlays[0].patches[0].operations[..] else { panic!("one is expected") };
+        assert_eq!((told.verdict, &told.base, &told.upstream), (verdict, &base, &upstream), "{operation}");
+        if let Some(at) = at {
+            assert_eq!(told.notes, [format!("It is so for {place}{at}.")], "{operation}");
+        }
+    }
+}
+
+#[test]
+fn what_upstream_took_over_is_told_with_what_it_had_and_has() {
+    let replace = on_agent("      - {op: replace, path: /spec/template/spec/hostNetwork, value: false}\n");
+    let remove = on_agent("      - {op: remove, path: /spec/template/spec/hostNetwork}\n");
+    let line = "      hostNetwork: true\n";
+    for (patch, newer, verdict, upstream) in [
+        (&replace, with("hostNetwork: true", "hostNetwork: false"), Verdict::AlreadyUpstream, Some(false.into())),
+        (&remove, with(line, ""), Verdict::Overtaken, None),
+    ] {
+        let [told] = &operations(&[patch], &newer)[..] else { panic!("one is expected") };
+        assert_eq!((told.verdict, &told.base, &told.upstream), (verdict, &Some(true.into()), &upstream));
+    }
+}
+
+#[test]
+fn every_conflict_says_what_to_do() {
+    let image = "image: example.org/agent:1.0";
+    let with_was = pin("[name=agent]").replace("value:", "was: 'example.org/agent:1.0', value:");
+    let broken = on_agent("      - {op: remove, path: /nothing}\n");
+    let volume =
+        on_agent("      - {op: replace, path: '/spec/template/spec/volumes/[name=bin]/hostPath/path', value: /x}\n");
+    let label = on_agent("      - {op: add, path: /metadata/labels, value: {a: ours}}\n");
+    let glob = with_was.replace("name: agent}", "name: 'agent*'}");
+    let daemon = &UPSTREAM[UPSTREAM.find("---").unwrap()..];
+    for (patch, newer, next) in [
+        (
+            &with_was,
+            with(image, "image: example.org/agent:2"),
+            "If the patch is still right, write upstream's value into its",
+        ),
+        (
+            &pin("[name=agent]"),
+            with(image, "image: example.org/agent:2"),
+            "If the patch is still right, --write --accept-conflicts",
+        ),
+        (&pin("0"), in_front(), "Address it by its key: "),
+        (&broken, UPSTREAM.to_owned(), "Mend it before the base follows"),
+        (&volume, with("name: bin", "name: plugins"), "Point the path there if"),
+        (
+            &volume,
+            with("      volumes:\n        - name: bin\n          hostPath: {path: /opt/bin}\n", "      volumes:\n"),
+            "Correct the path",
+        ),
+        (
+            &label,
+            with("{name: agent,", "{labels: {a: theirs}, name: agent,"),
+            "Write `op: replace` to put another value",
+        ),
+        (&pin("[name=agent]"), with("{name: agent, ", "{name: node-daemon, "), "Point the target there if"),
+        (&pin("[name=agent]"), UPSTREAM.replace(daemon, ""), "Drop the change, or point the target at"),
+        (
+            &glob,
+            format!("{UPSTREAM}{}", daemon.replace("{name: agent,", "{name: agent-edge,")),
+            "Narrow the target, or say with `matches:`",
+        ),
+    ] {
+        let [told] = &operations(&[patch], &newer)[..] else { panic!("one is expected") };
+        let said = [&told.notes[..], std::slice::from_ref(&told.next)].concat();
+        assert!(said.iter().any(|said| said.starts_with(next)), "{next}: {told:?}");
     }
 }

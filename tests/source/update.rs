@@ -52,7 +52,8 @@ fn the_branch_that_a_base_follows_is_gone_to_with_base_lock_and_commit_in_one_st
          changed\n    Service/agent\n      ~ /spec/type: \"ClusterIP\" → \"NodePort\"\n\n\
          x  x\n  type: stops the build: upstream changed what it expects\n    Service/agent /spec/type  (x/type.yaml:8)\n      \
          upstream changed the value that the patch expects\n      base:     \"ClusterIP\"\n      upstream: \"NodePort\"\n      \
-         ours:     \"LoadBalancer\"\n    why: The port is asked from outside.\n\n\
+         ours:     \"LoadBalancer\"\n      If the patch is still right, write upstream's value into its `was:` or `test`; if not, \
+         change or drop it.\n    why: The port is asked from outside.\n\n\
          not ok: 1 base, 1 patch, 0 as before, 1 conflict\n"
     );
     assert_eq!((ran.exit, ran.stdout, ran.stderr.as_str()), (Some(1), expected, ""));
@@ -158,8 +159,10 @@ fn a_nightly_job_is_told_in_its_own_form_what_there_is_to_do() {
 
     let ran = on(&project, &server, &["update", "--all", "--check", "--format", "github"]);
     assert_eq!(ran.exit, Some(1));
-    let expected = "::notice file=b/base.yaml,line=1,title=a newer upstream::upstream of b has changed; run `overlay update b --write`\n\
-                    ::error file=x/type.yaml,line=8,title=patch type%3A stops the build%3A upstream changed what it expects::Service/agent /spec/type: upstream changed the value that the patch expects\n";
+    let expected = "::notice file=b/base.yaml,line=1,title=a newer upstream::upstream of b has changed; decide on 1 conflict, then run `overlay update b --write`\n\
+                    ::error file=x/type.yaml,line=8,title=patch type%3A stops the build%3A upstream changed what it expects::Service/agent /spec/type: upstream changed the value that the patch expects%0A\
+                    base: \"ClusterIP\"%0Aupstream: \"NodePort\"%0Aours: \"LoadBalancer\"%0A\
+                    If the patch is still right, write upstream's value into its `was:` or `test`; if not, change or drop it.\n";
     assert_eq!(ran.stdout, expected);
 
     // A base that cannot be looked at takes nothing away from the others, and makes the run one that could not be done.
