@@ -44,6 +44,9 @@ const MAX_MANIFEST: u64 = 16 * 1024 * 1024;
 /// How large the answer of a token service may be, in bytes.
 const MAX_TOKEN: u64 = 1024 * 1024;
 
+/// How the media types of manifests of docker's first schema begin.
+const SCHEMA_1: &str = "application/vnd.docker.distribution.manifest.v1";
+
 /// How large a list of tags may be, in bytes.
 const MAX_TAGS: u64 = 1024 * 1024;
 
@@ -156,6 +159,10 @@ impl<'a> Registries<'a> {
             Err(Failure::Http(error)) if error.refusal().is_some_and(|r| is_for_get(r.status)) => return Ok(None),
             Err(failure) => return Err(failure),
         };
+        // The digest that is named of schema 1 is none of its bytes, which the whole manifest shows.
+        if answer.media_type().starts_with(SCHEMA_1) {
+            return Ok(None);
+        }
         let Some(digest) = named_digest(&answer).filter(|digest| is_comparable(which, digest)) else { return Ok(None) };
         expect(which, &digest)?;
         Ok(Some(digest))
