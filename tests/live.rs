@@ -207,7 +207,7 @@ fn in_every_shape_what_a_person_changed_is_told() {
     }
 }
 
-/// A project whose base holds a Secret, and a patch of it.
+/// A project whose base holds a Secret.
 fn with_a_secret() -> Project {
     let project = project();
     let upstream = format!("{DEPLOYMENT}---\n{SERVICE}---\n{SECRET}");
@@ -256,8 +256,64 @@ fn no_form_of_a_report_shows_what_a_secret_holds() {
             assert!(ran.stdout.contains("*** (after)"), "{}", ran.stdout);
         }
         let page = ["diff", "overlays/lab", "--format", "html", "--against", "answer", "--live"];
-        // The columns of the base and of the result show what the repository has.
-        shows_no_value(&project.run(&page), &["bGl2ZS1", "live-"]);
+        shows_no_value(&project.run(&page), &["bGl2ZS1", "live-", "written-", "d3JpdHRlbi"]);
+    }
+}
+
+const OF_A_SECRET: &str = "\
+apiVersion: overlay/v1
+kind: Patch
+name: replicas
+summary: Other keys
+why: Those of upstream are known.
+evidence: [the rota]
+changes:
+  - target: {kind: Secret, name: net-keys}
+    patch:
+      - {op: replace, path: /stringData/pass, was: written-pass, value: patched-pass}
+      - {op: replace, path: /data/key, value: cGF0Y2hlZC1rZXk=}
+      - {op: add, path: /data/new, value: cGF0Y2hlZC1uZXc=}
+      - op: add
+        path: /stringData/text
+        value: |
+          patched-text
+      - {op: remove, path: /stringData/user}
+";
+
+#[test]
+fn no_form_of_a_report_shows_what_a_patch_gives_to_a_secret() {
+    let project = with_a_secret();
+    project.write("overlays/lab/patches/replicas.yaml", OF_A_SECRET);
+    let [deployment, service] = live();
+    let patched = json!({"pass": "cGF0Y2hlZC1wYXNz", "key": "cGF0Y2hlZC1rZXk=", "more": "bGl2ZS1tb3Jl"});
+    let mut half_patched = live_secret();
+    half_patched["data"] = patched;
+    let list = |items: &[&Value]| format!("{:#}\n", json!({"apiVersion": "v1", "kind": "List", "items": items}));
+    let answers = [
+        list(&[&deployment, &service, &live_secret()]),
+        list(&[&deployment, &service, &half_patched]),
+        list(&[&deployment, &service]),
+    ];
+    let base_of_json = format!("{{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [{}]}}\n", {
+        [DEPLOYMENT, SERVICE, SECRET].map(|text| load_text(text).unwrap().value.to_string()).join(", ")
+    });
+    let values = ["bGl2ZS1", "live-", "written-", "d3JpdHRlbi", "patched-", "cGF0Y2hlZC"];
+    for base in [format!("{DEPLOYMENT}---\n{SERVICE}---\n{SECRET}"), base_of_json] {
+        project.write("upstream.yaml", &base);
+        project.output(&["vendor", "base/net", "--accept-changes"]);
+        for answer in &answers {
+            project.write("answer", answer);
+            for format in ["text", "json", "github", "sarif", "junit"] {
+                let args = ["verify", "overlays/lab", "--against", "answer", "--live", "--format", format];
+                let ran = project.run(&args);
+                assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
+                shows_no_value(&ran, &values);
+            }
+            let page = ["diff", "overlays/lab", "--format", "html", "--against", "answer", "--live"];
+            let ran = project.run(&page);
+            assert!(ran.stdout.contains("net-keys") && ran.stdout.contains("xxxx"), "{}", ran.stderr);
+            shows_no_value(&ran, &values);
+        }
     }
 }
 

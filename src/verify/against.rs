@@ -43,6 +43,9 @@ pub fn report(overlay: &Overlay<'_>, file: &Arc<Source>, live: bool, mut finding
         }
     }
     out.findings = findings.into_vec();
+    if live {
+        out.findings = live::secret::masked_findings(std::mem::take(&mut out.findings));
+    }
     out
 }
 
@@ -162,8 +165,9 @@ impl<'a> Sides<'a> {
         let identity = part.map(|p| &p.identity).or(entry.map(|e| &e.identity))?;
         let resource = identity.to_string();
         let sides = (part.map(|part| part.value), entry.map(|entry| &entry.value));
-        let told =
-            |difference: &Difference| report::Departure::of(&resource, sides, &shown(identity, difference, live), None);
+        let told = |difference: &Difference| {
+            report::Departure::of(&resource, sides, &shown(identity, sides, difference, live), None)
+        };
         let strays = strays(document, sides, is_said);
         let undocumented = document.undocumented.iter().map(|odd| &odd.difference);
         let undocumented = undocumented.filter(|difference| !difference.is_order_alone());
@@ -225,8 +229,13 @@ fn strays(
 }
 
 /// A difference as it may be shown: of a cluster's answer, without what is secret.
-fn shown<'d>(identity: &Identity, difference: &'d Difference, live: bool) -> Cow<'d, Difference> {
-    if live { Cow::Owned(live::secret::masked(identity, difference)) } else { Cow::Borrowed(difference) }
+fn shown<'d>(
+    identity: &Identity,
+    sides: (Option<&Value>, Option<&Value>),
+    difference: &'d Difference,
+    live: bool,
+) -> Cow<'d, Difference> {
+    if live { Cow::Owned(live::secret::masked(identity, sides, difference)) } else { Cow::Borrowed(difference) }
 }
 
 /// Whether a patch means a List as a whole: then Lists stay Lists.
@@ -277,9 +286,15 @@ fn open<'a>(base: &'a [BaseDocument<'a>]) -> Vec<Part<'a>> {
 }
 
 /// A value that a claim wants where a difference is, as it may be shown.
-fn shown_value(identity: &Identity, difference: &Difference, value: Value, live: bool) -> Value {
+fn shown_value(
+    identity: &Identity,
+    sides: (Option<&Value>, Option<&Value>),
+    difference: &Difference,
+    value: Value,
+    live: bool,
+) -> Value {
     let wanted = Difference { what: What::Added(value), ..difference.clone() };
-    match shown(identity, &wanted, live).into_owned().what {
+    match shown(identity, sides, &wanted, live).into_owned().what {
         What::Added(value) => value,
         _ => Value::Null,
     }
@@ -319,8 +334,8 @@ impl Holder<'_, '_> {
         }
         let resource = identity.to_string();
         let live = self.live;
-        let shown = |difference| shown(identity, difference, live);
         let sides = (part.map(|part| part.value), entry.map(|entry| &entry.value));
+        let shown = |difference| shown(identity, sides, difference, live);
         for departure in &document.departures {
             let Some(claim) = claims.get(departure.claim) else { continue };
             let note = self.prover.note(claim);
@@ -333,7 +348,7 @@ impl Holder<'_, '_> {
             let difference = shown(&odd.difference);
             out.undocumented.push(report::Departure::of(&resource, sides, &difference, None));
             let claimed = odd.claimed.clone().map(|claimed| Claimed {
-                wanted: claimed.wanted.map(|value| shown_value(identity, &odd.difference, value, live)),
+                wanted: claimed.wanted.map(|value| shown_value(identity, sides, &odd.difference, value, live)),
                 ..claimed
             });
             let odd = Undocumented { difference: difference.into_owned(), claimed };

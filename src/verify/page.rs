@@ -2,6 +2,7 @@
 //!
 //! Whose a departure is was proven by `attribute`; here it is only looked up where it stands.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,12 +14,14 @@ use super::attribute::DocumentProof;
 use super::extent::{Told, line_end, line_start};
 use super::items::{self, Side};
 use super::lines::{self, entry_of, leads};
+use super::live;
 use super::overlay::{Overlay, Prover, proven};
 use crate::diag::Source;
 use crate::diff::{Difference, Path};
 use crate::layer::manifest::Entry;
 use crate::report::Departure;
 use crate::report::page::{Mark, PageDocument, PageText};
+use crate::resource::Identity;
 use crate::yaml::load;
 use crate::yaml::spell::{self, Layout};
 use crate::yaml::tree::Tree;
@@ -36,7 +39,7 @@ pub struct Against<'a> {
 pub fn documents(overlay: &Overlay<'_>, result: &str, against: Option<Against<'_>>) -> Option<Vec<PageDocument>> {
     let (_, starts) = overlay.plan.unpatched();
     let shown = proven(overlay, result, |prover, claims, proof, source| {
-        let shower = Shower { prover, starts: &starts };
+        let shower = Shower { prover, starts: &starts, live: against.is_some_and(|against| against.live) };
         let pages = proof.documents.iter().map(|document| shower.document(document, claims, source));
         let Some(against) = against else { return Some(pages.collect()) };
         let held = against::held(overlay, prover.base, against.file, against.live)?;
@@ -55,6 +58,8 @@ pub fn documents(overlay: &Overlay<'_>, result: &str, against: Option<Against<'_
 struct Shower<'s, 'a> {
     prover: &'s Prover<'a>,
     starts: &'s [usize],
+    /// Whether the values of Secrets are not to be shown.
+    live: bool,
 }
 
 impl Shower<'_, '_> {
@@ -62,10 +67,12 @@ impl Shower<'_, '_> {
         let old = document.before.and_then(|index| self.prover.base.get(index));
         let new = document.after.and_then(|index| self.prover.result.get(index));
         let resource = self.prover.name(document.before, document.after);
+        let sides = (old.map(|old| &old.loaded.value), new.map(|new| &new.loaded.value));
         let mut marks = Vec::new();
         let mut lines_told = self.prover.told(document);
         let mut mark = |difference: &Difference, note, patch| {
-            let departure = self.prover.departure(document, &resource, difference, note);
+            let told = self.told(sides, difference);
+            let departure = self.prover.departure(document, &resource, &told, note);
             marks.push(self.mark(document, difference, departure, patch, &mut lines_told));
         };
         for departure in &document.departures {
@@ -79,14 +86,32 @@ impl Shower<'_, '_> {
         PageDocument {
             resource,
             upstream: old.filter(|_| added_from.is_none()).map(|old| PageText {
-                text: old.text.to_owned(),
+                text: self.shown(old.text),
                 first_line: Some(old.source.line_column(old.start).0),
             }),
             added_from,
             result: new
-                .map(|new| PageText { text: new.text.clone(), first_line: Some(result.line_column(new.start).0) }),
+                .map(|new| PageText { text: self.shown(&new.text), first_line: Some(result.line_column(new.start).0) }),
             file: None,
             marks,
+        }
+    }
+
+    /// A document's text as the page may show it, each byte in its place.
+    fn shown(&self, text: &str) -> String {
+        if !self.live {
+            return text.to_owned();
+        }
+        live::secret::masked_file(&Source::new("document", text)).text.clone()
+    }
+
+    /// A difference between the sides of a document as the page may show it.
+    fn told<'d>(&self, sides: (Option<&Value>, Option<&Value>), difference: &'d Difference) -> Cow<'d, Difference> {
+        let identities = [sides.0, sides.1].into_iter().flatten().map(Identity::of);
+        // What a patch makes a Secret, or no more one, is held for a Secret.
+        match identities.max_by_key(Identity::is_secret).filter(|_| self.live) {
+            Some(identity) => Cow::Owned(live::secret::masked(&identity, sides, difference)),
+            None => Cow::Borrowed(difference),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Secrets: what a server makes of `stringData`, and values that no report may show.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -7,12 +8,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
-use crate::diag::Source;
+use crate::config::Findings;
+use crate::diag::{Diagnostic, Source};
 use crate::diff::{Difference, Step, What};
-use crate::layer::manifest::Entry;
+use crate::layer::manifest::{self, Entry};
 use crate::resource::Identity;
 use crate::yaml::load;
-use crate::yaml::tree::{Kind, NodeId, Tree};
+use crate::yaml::tree::{self, Kind, NodeId, Tree};
 
 /// The fields that hold what is secret.
 const FIELDS: [&str; 2] = ["data", "stringData"];
@@ -70,10 +72,18 @@ fn decoded(value: &Value) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }
 
-/// A difference as a report may show it: of a Secret, without the values.
-pub(in crate::verify) fn masked(identity: &Identity, difference: &Difference) -> Difference {
+/// A difference as a report may show it: of a Secret, or of one in a List, without the values. `sides` are the document
+/// before and after.
+pub(in crate::verify) fn masked(
+    identity: &Identity,
+    sides: (Option<&Value>, Option<&Value>),
+    difference: &Difference,
+) -> Difference {
     let mut shown = difference.clone();
-    if !identity.is_secret() {
+    let item = difference.of_list_item(sides.0, sides.1).map(|(item, _)| item);
+    let above = if item.is_some() { 2 } else { 0 };
+    if !item.as_ref().unwrap_or(identity).is_secret() {
+        each_value(&mut shown, |_, value| hide_items(value));
         return shown;
     }
     let key = |step: &&Step| match step {
@@ -81,17 +91,33 @@ pub(in crate::verify) fn masked(identity: &Identity, difference: &Difference) ->
         Step::Item(_) => String::new(),
     };
     let path = shown.within.as_ref().map_or(&shown.path, |within| &within.path);
-    let mut place: Vec<String> = path.steps().iter().map(key).collect();
-    let mut hidden = |mask: &str, value: &mut Value| hide(&mut place, mask, value);
-    match &mut shown.what {
-        What::Added(value) | What::Removed(value) => hidden("***", value),
+    let mut place: Vec<String> = path.steps().iter().skip(above).map(key).collect();
+    each_value(&mut shown, |mask, value| hide(&mut place, mask, value));
+    shown
+}
+
+/// Calls with each value of a difference and with what stands for it where it is hidden.
+fn each_value(difference: &mut Difference, mut call: impl FnMut(&str, &mut Value)) {
+    match &mut difference.what {
+        What::Added(value) | What::Removed(value) => call("***", value),
         What::Replaced { before, after } => {
-            hidden("*** (before)", before);
-            hidden("*** (after)", after);
+            call("*** (before)", before);
+            call("*** (after)", after);
         }
         What::Moved { .. } => {}
     }
-    shown
+}
+
+/// Hides what the Secrets hold that are items of a List, or of its `items`.
+fn hide_items(value: &mut Value) {
+    let items = match value {
+        Value::Object(list) => list.get_mut("items").and_then(Value::as_array_mut),
+        Value::Array(items) => Some(items),
+        _ => None,
+    };
+    for item in items.into_iter().flatten().filter(|item| Identity::of(item).is_secret()) {
+        hide(&mut Vec::new(), "***", item);
+    }
 }
 
 /// A document's value as a report may show it.
@@ -99,6 +125,8 @@ pub(in crate::verify) fn hidden(identity: &Identity, value: &Value) -> Value {
     let mut shown = value.clone();
     if identity.is_secret() {
         hide(&mut Vec::new(), "***", &mut shown);
+    } else {
+        hide_items(&mut shown);
     }
     shown
 }
@@ -129,17 +157,7 @@ fn hide(place: &mut Vec<String>, mask: &str, value: &mut Value) {
 /// A manifest's text as a report may show it: what is secret in it gives way to as many bytes of `x`, so that every
 /// place of it stays where it is.
 pub(in crate::verify) fn masked_text(file: &Arc<Source>, entries: &[Entry]) -> Arc<Source> {
-    let mut spans: Vec<Range<usize>> = Vec::new();
-    for entry in entries.iter().filter(|entry| entry.identity.is_secret()) {
-        let Some(tree) = &entry.tree else { continue };
-        let at = |path: &[&str]| {
-            let path: Vec<String> = entry.prefix.iter().cloned().chain(path.iter().map(|&key| key.into())).collect();
-            load::find(tree, &path)
-        };
-        let values = FIELDS.iter().filter_map(|field| at(&[field])).flat_map(|node| values(tree, node));
-        let found = values.chain(at(&APPLIED)).map(|node| tree.node(node).span.clone());
-        spans.extend(found.map(|span| entry.range.start + span.start..entry.range.start + span.end));
-    }
+    let mut spans: Vec<Range<usize>> = manifest::flatten(entries.to_vec()).iter().flat_map(secret_spans).collect();
     if spans.is_empty() {
         return Arc::clone(file);
     }
@@ -154,6 +172,85 @@ pub(in crate::verify) fn masked_text(file: &Arc<Source>, entries: &[Entry]) -> A
     }
     text.push_str(file.text.get(end..).unwrap_or_default());
     Source::new(file.name.clone(), text)
+}
+
+/// A file as an excerpt of it may be shown: without what is secret in its Secrets and in what patches give to Secrets,
+/// every byte in its place. One that cannot be read and speaks of Secrets is crossed out as a whole.
+pub(in crate::verify) fn masked_file(file: &Arc<Source>) -> Arc<Source> {
+    match manifest::read(file, &mut Findings::new()) {
+        Some(entries) => masked_text(file, &entries),
+        None if file.text.contains("Secret") => Source::new(file.name.clone(), crossed_out(&file.text)),
+        None => Arc::clone(file),
+    }
+}
+
+/// Findings whose excerpts may be shown.
+pub(in crate::verify) fn masked_findings(mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut files: HashMap<*const Source, Arc<Source>> = HashMap::new();
+    let places = findings
+        .iter_mut()
+        .flat_map(|finding| finding.place.iter_mut().chain(finding.related.iter_mut().map(|(place, _)| place)));
+    for place in places {
+        let masked = files.entry(Arc::as_ptr(&place.source)).or_insert_with(|| masked_file(&place.source));
+        place.source = Arc::clone(masked);
+    }
+    findings
+}
+
+/// The bytes of a manifest that hold what is secret of an entry, which is no List; all of an entry that has no places.
+fn secret_spans(entry: &Entry) -> Vec<Range<usize>> {
+    let is_patch = entry.identity.kind == "Patch" && entry.value.get("changes").is_some();
+    if !entry.identity.is_secret() && !is_patch {
+        return Vec::new();
+    }
+    let Some(tree) = &entry.tree else { return vec![entry.range.clone()] };
+    let at = |path: &[&str]| {
+        let path: Vec<String> = entry.prefix.iter().cloned().chain(path.iter().map(|&key| key.into())).collect();
+        load::find(tree, &path)
+    };
+    let nodes: Vec<NodeId> = if is_patch {
+        at(&["changes"]).into_iter().flat_map(|changes| given(tree, changes)).collect()
+    } else {
+        let values = FIELDS.iter().filter_map(|field| at(&[field])).flat_map(|node| values(tree, node));
+        values.chain(at(&APPLIED).map(|node| tree.resolve(node))).collect()
+    };
+    let spans = nodes.into_iter().map(|node| tree.node(node).span.clone());
+    spans.map(|span| entry.range.start + span.start..entry.range.start + span.end).collect()
+}
+
+/// What the operations of a patch's changes give to Secrets or expect of them. A target without a kind may be a Secret.
+fn given(tree: &Tree, changes: NodeId) -> Vec<NodeId> {
+    let field = |node: NodeId, key: &str| entries(tree, node).find(|entry| is_key(tree, entry.key, key));
+    let mut nodes = Vec::new();
+    for change in items(tree, changes) {
+        let kind = field(change, "target").and_then(|target| field(target.value, "kind"));
+        let kind = kind.and_then(|kind| tree.node(tree.resolve(kind.value)).text());
+        let Some(patch) = field(change, "patch").filter(|_| kind.is_none_or(|kind| kind == "Secret")) else { continue };
+        let operations = items(tree, patch.value).into_iter();
+        let given = operations.flat_map(|operation| entries(tree, operation));
+        let given = given.filter(|entry| !["op", "path", "from"].iter().any(|key| is_key(tree, entry.key, key)));
+        nodes.extend(given.map(|entry| tree.resolve(entry.value)));
+    }
+    nodes
+}
+
+fn is_key(tree: &Tree, key: NodeId, wanted: &str) -> bool {
+    tree.node(tree.resolve(key)).text() == Some(wanted)
+}
+
+fn entries(tree: &Tree, node: NodeId) -> impl Iterator<Item = &tree::Entry> {
+    let entries = match &tree.node(tree.resolve(node)).kind {
+        Kind::Mapping { entries, .. } => entries.as_slice(),
+        _ => &[],
+    };
+    entries.iter()
+}
+
+fn items(tree: &Tree, node: NodeId) -> Vec<NodeId> {
+    match &tree.node(tree.resolve(node)).kind {
+        Kind::Sequence { items, .. } => items.iter().map(|item| item.node).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The nodes of a mapping's values, what an alias stands for in its place; a node itself that is no mapping.
