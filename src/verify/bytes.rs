@@ -130,21 +130,25 @@ fn are_alike((a, a_len): (&str, usize), (b, b_len): (&str, usize)) -> bool {
     let ((a, a_comment), (b, b_comment)) = (a.split_at(a_len.min(a.len())), b.split_at(b_len.min(b.len())));
     let has_new_blank = b.ends_with([' ', '\t']) && !a.ends_with([' ', '\t']) && !is_blank(b);
     let ((a_lead, a), (b_lead, b)) = (a.split_at(lead(a)), b.split_at(lead(b)));
-    let is_alike = |(a, b): (u8, u8)| a == b || matches!((a, b), (b' ', b'-') | (b'-', b' '));
-    let leads = (a_lead.len() == b_lead.len() && a_lead.bytes().zip(b_lead.bytes()).all(is_alike))
+    let is_alike = |(a, b): (char, char)| a == b || a == ' ' || b == ' ';
+    let leads = (a_lead.len() == b_lead.len() && a_lead.chars().zip(b_lead.chars()).all(is_alike))
         || (!is_blank(a_lead) && a_lead.trim_end() == b_lead.trim_end());
     breaks && leads && bare(a) == bare(b) && a_comment == b_comment && !has_new_blank
 }
 
-/// How many bytes of a line are its indentation and the dashes of the items that begin on it.
+/// How many bytes of a line are its indentation and the dashes of the items that begin on it, or the indicators of a long
+/// key and its value.
 fn lead(line: &str) -> usize {
     let content = line.trim_start_matches(' ');
-    match content.strip_prefix("- ") {
+    match content.strip_prefix(INDICATORS).and_then(|rest| rest.strip_prefix(' ')) {
         Some(rest) => line.len() - rest.len() + lead(rest),
         None if content == "-" => line.len(),
         None => line.len() - content.len(),
     }
 }
+
+/// What stands in the first column of a block collection, or before one.
+const INDICATORS: [char; 3] = ['-', '?', ':'];
 
 fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
@@ -249,6 +253,8 @@ mod tests {
         assert_eq!(compare(near("  -\n", 0..4), near("  - []\n", 0..7)), None);
         assert_eq!(compare(near("- - # c\n", 0..8), near("- - {} # c\n", 0..11)), None);
         assert_eq!(compare(near("- - a: 1\n", 0..9), near("  - a: 1\n", 0..9)), None);
+        assert_eq!(compare(near(": - a: 1\n", 0..9), near("  - a: 1\n", 0..9)), None);
+        assert!(compare(near("? - a: 1\n", 0..9), near(": - a: 1\n", 0..9)).is_some());
         assert!(compare(near("  -\n", 0..4), near("  -  \n", 0..6)).is_some());
         assert!(compare(near("  -\n", 0..4), near("  - x\n", 0..6)).is_some());
         assert!(compare(near("  -\n", 0..4), near("   - []\n", 0..8)).is_some());
