@@ -61,6 +61,36 @@ fn what_is_changed_in_the_editor_becomes_one_guarded_patch() {
 }
 
 #[test]
+fn a_new_patch_of_a_place_that_another_one_changes_is_warned_of() {
+    let project = project();
+    let document = project.output(&["build", "overlays/lab"]);
+    let (config_map, _) = document.split_once("---\napiVersion: apps").unwrap();
+    let add = |name: &str, old: &str, new: &str| {
+        project.write("edited.yaml", &config_map.replace(old, new));
+        let target = ["--target", "ConfigMap/net-config", "--edited", "edited.yaml"];
+        project.run(&[&["new", "patch", name, "overlays/lab"], target.as_slice()].concat())
+    };
+    let ran = add("mtu", "1500", "9000");
+    assert!(ran.exit == Some(0) && !ran.stderr.contains("warning"), "{}", ran.stderr);
+    let ran = add("quiet", "\"debug\"", "\"warn\"");
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let told = "warning[overridden]: the patch `quiet` changes the same place later\n";
+    assert_eq!(ran.stderr.matches(told).count(), 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains(" --> overlays/lab/patches/case.yaml:13:15\n"), "{}", ran.stderr);
+}
+
+#[test]
+fn of_several_documents_that_a_target_means_those_are_listed() {
+    let document = |kind: &str, name: &str| format!("---\napiVersion: v1\nkind: {kind}\nmetadata: {{name: {name}}}\n");
+    let all = [document("A", "x"), document("B", "x"), document("A", "y"), document("C", "z")].concat();
+    let project = Project::new([("all.yaml", all.as_str())]);
+    assert_eq!(project.run(&["init", "net", "all.yaml"]).exit, Some(0));
+    let ran = project.run(&["new", "patch", "p", "overlays/net", "--target", "x", "--edited", "all.yaml"]);
+    let told = "error: `x` means 2 documents\n  = note: A/x\n  = note: B/x\n  = help: Name one of these with --target: `--target A/x`.\n";
+    assert_eq!((ran.exit, ran.stderr.as_str()), (Some(2), told));
+}
+
+#[test]
 fn nothing_is_written_where_nothing_was_changed_or_the_editor_fails() {
     let project = project();
     fs::create_dir(project.path("tmp")).unwrap();

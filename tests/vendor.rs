@@ -12,6 +12,7 @@ use overlay::layer::base::Base;
 use overlay::layer::check;
 use overlay::layer::lock::Layout;
 use overlay::layer::root::Root;
+use overlay::yaml::stream::MAX_DOCUMENTS;
 
 const BASE: &str = "apiVersion: overlay/v1\nkind: Base\nname: b\nsource: {file: ../up/m.yaml}\n";
 const MANIFEST: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
@@ -419,4 +420,26 @@ fn an_update_that_would_leave_an_overlay_that_does_not_build_is_not_written() {
     assert!(told.ends_with("nothing was written\n"), "{told}");
     assert_eq!(contents(project.path()), before);
     assert_eq!(run(&["update", "b", "--write"]).0, Some(0));
+}
+
+#[test]
+fn a_file_has_as_many_documents_as_the_limit_however_the_first_begins_and_what_is_locked_builds() {
+    let project = project();
+    let overlay_file = "apiVersion: overlay/v1\nkind: Overlay\nname: o\nbases: [../b]\n";
+    fs::create_dir(project.path().join("o")).unwrap();
+    fs::write(project.path().join("o/overlay.yaml"), overlay_file).unwrap();
+    for first in [MANIFEST.to_owned(), format!("---\n{MANIFEST}")] {
+        let most = first + &"---\n".repeat(MAX_DOCUMENTS - 1);
+        fs::write(project.path().join("up/m.yaml"), &most).unwrap();
+        let vendored = overlay(&["vendor", "b", "--accept-changes"], project.path());
+        assert!(vendored.status.success(), "{}", stderr(&vendored));
+        let built = overlay(&["build", "o"], project.path());
+        assert!(built.status.success() && built.stdout == most.as_bytes(), "{}", stderr(&built));
+
+        fs::write(project.path().join("up/m.yaml"), most + "---\n").unwrap();
+        let refused = overlay(&["vendor", "b", "--accept-changes"], project.path());
+        assert_eq!(refused.status.code(), Some(1));
+        let told = "error[syntax]: up/m.yaml holds more than 100000 documents, the most that are read of one file\n";
+        assert!(stderr(&refused).starts_with(told), "{}", stderr(&refused));
+    }
 }

@@ -31,6 +31,9 @@ use family::{Names, Placed, families, slug};
 use operations::{Act, Level, Operation, operations};
 use write::{Change, PatchFile};
 
+/// How many documents that may have been renamed a finding names.
+const MAX_RENAMED: usize = 5;
+
 /// Whether a difference in the document of that identity is a departure. The value is the copy's document.
 pub type Departs = fn(&Identity, &Difference, &Value) -> bool;
 
@@ -95,6 +98,8 @@ pub struct Adopted {
     pub lacking: Vec<String>,
     /// Secrets of a server's answer whose values were left out.
     pub withheld: Vec<String>,
+    /// Documents that are taken out, each with one that only the copy has and that may be it under another name.
+    pub renamed: Vec<(String, String)>,
 }
 
 /// A file that is to be written.
@@ -122,6 +127,7 @@ pub fn adopt(adoption: Adoption<'_>, findings: &mut Findings) -> Option<Adopted>
     let before = if opens_both { manifest::flatten(before) } else { before };
     let after = if opens || opens_both { manifest::flatten(after) } else { after };
     let mut adopter = Adopter { opened: opens_both, ..Adopter::new(adoption, before, after) };
+    findings.keep(adopter.any_pair())?;
     loop {
         let files = adopter.write(findings)?;
         let mut tried = Findings::new();
@@ -204,6 +210,50 @@ impl<'a> Adopter<'a> {
         }
     }
 
+    /// Refuses a copy that shares no document with what is there: all would be taken out and put back whole, and no patch
+    /// would say what the copy has otherwise. A server's answer may well have none.
+    fn any_pair(&self) -> Result<(), Box<Diagnostic>> {
+        let is_pair = |pair: &(Option<usize>, Option<usize>)| pair.0.is_some() && pair.1.is_some();
+        if self.answer.is_some() || self.before.is_empty() || self.after.is_empty() || self.pairs.iter().any(is_pair) {
+            return Ok(());
+        }
+        let message = format!("no document of {} has kind and name of one that is there", self.file.name);
+        let mut finding = Diagnostic::new(Code::EditRefused, message);
+        let renamed = self.renamed();
+        for (old, new) in renamed.iter().take(MAX_RENAMED) {
+            finding = finding.note(format!("{new} may be {old} under another name."));
+        }
+        Err(Box::new(finding.help(if renamed.is_empty() {
+            "Name the base or the overlay that this is a copy of."
+        } else {
+            "Documents that were renamed are not followed. Make the copy with the names of the base, in kustomize without \
+             `namePrefix` and `nameSuffix`, and adopt that; then write each new name as a patch."
+        })))
+    }
+
+    /// Documents that the copy lacks, each with one of its kind that only the copy has and whose name is the old one with
+    /// something before or behind it.
+    fn renamed(&self) -> Vec<(String, String)> {
+        let only =
+            |entries: &'_ [Entry], at: Option<usize>| at.and_then(|at| entries.get(at)).map(|e| e.identity.clone());
+        let gone = self.pairs.iter().filter(|pair| pair.1.is_none()).filter_map(|pair| only(&self.before, pair.0));
+        let new: Vec<Identity> =
+            self.pairs.iter().filter(|pair| pair.0.is_none()).filter_map(|pair| only(&self.after, pair.1)).collect();
+        let mut by_kind: HashMap<(&str, &str), Vec<&Identity>> = HashMap::new();
+        for identity in &new {
+            by_kind.entry((&identity.group, &identity.kind)).or_default().push(identity);
+        }
+        let renamed = gone.filter_map(|old| {
+            let is_it = |new: &&&Identity| {
+                !old.name.is_empty() && (new.name.starts_with(&old.name) || new.name.ends_with(&old.name))
+            };
+            let fellows = by_kind.get(&(old.group.as_str(), old.kind.as_str()))?;
+            let nearest = fellows.iter().filter(is_it).min_by_key(|new| new.name.len())?;
+            Some((old.to_string(), nearest.to_string()))
+        });
+        renamed.collect()
+    }
+
     /// Writes the patches at the present levels.
     fn write(&mut self, findings: &mut Findings) -> Option<Adopted> {
         self.about.clear();
@@ -222,7 +272,8 @@ impl<'a> Adopter<'a> {
         let gone: Vec<usize> = (0..self.pairs.len()).filter(|pair| self.is_gone(*pair)).collect();
         let Some(answer) = self.answer else {
             patches.extend(self.deletions(gone, &mut names, findings)?);
-            return Some(Adopted { patches, resources: self.resources(), ..Adopted::default() });
+            let (resources, renamed) = (self.resources(), self.renamed());
+            return Some(Adopted { patches, resources, renamed, ..Adopted::default() });
         };
         let mut adopted = Adopted { withheld: self.withheld.clone(), ..Adopted::default() };
         if answer.deletes {

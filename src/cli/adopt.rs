@@ -230,7 +230,7 @@ fn new_folder(to: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// What of a cluster's answer made no patch, a line for each kind.
+/// What of a copy made no patch, or not the one that may be looked for.
 fn left_alone(adopted: &Adopted) -> String {
     let mut told = String::new();
     if adopted.others > 0 {
@@ -240,6 +240,13 @@ fn left_alone(adopted: &Adopted) -> String {
     if !adopted.lacking.is_empty() {
         let names = listed(&adopted.lacking);
         told.push_str(&format!("the answer lacks {names}: left as is; --delete-missing would take it out\n"));
+    }
+    for (old, new) in adopted.renamed.iter().take(MAX_NAMED) {
+        told.push_str(&format!(
+            "note: {} may be {} under another name, which is not followed: the old one is left out and the new one added\n",
+            visible(new),
+            visible(old)
+        ));
     }
     if !adopted.withheld.is_empty() {
         let names = listed(&adopted.withheld);
@@ -264,7 +271,11 @@ fn write(work: &Work, context: &mut Context, current: &Path) -> Result<(), Failu
     context.terminal.aside(&left_alone(adopted));
     let has_overlay = fsio::entry(&folder.join(FILE_NAME))? != Entry::Missing;
     if has_overlay && adopted.patches.is_empty() && adopted.resources.is_empty() {
-        context.terminal.aside("nothing was written: patches explain every departure of the copy\n");
+        let why = match adopted.lacking.as_slice() {
+            [] => "patches explain every departure of the copy",
+            _ => "nothing else departs",
+        };
+        context.terminal.aside(&format!("nothing was written: {why}\n"));
         return Ok(());
     }
     let files = adopted.patches.iter().chain(&adopted.resources);

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 
 use super::end::{End, Failure};
-use super::{Context, editor};
+use super::over::Over;
+use super::{Context, editor, verify};
 use crate::adopt::{self, Adopted, Adoption, Single};
 use crate::config::{self, Findings};
 use crate::diag::visible::visible;
-use crate::diag::{self, Code, Diagnostic, Source, nearest};
+use crate::diag::{self, Code, Diagnostic, Severity, Source, nearest};
 use crate::fsio::{self, Entry as Disk, Scratch, Write};
 use crate::layer::manifest::{self, Entry};
 use crate::layer::overlay::{self, PATCHES};
@@ -281,7 +282,9 @@ fn choose(before: Arc<Source>, entries: &[Entry], target: Option<&str>) -> Resul
     let flat = manifest::flatten(entries.to_vec());
     let candidates: Vec<&Entry> = flat.iter().filter(|entry| target.is_none_or(|t| is_meant(entry, t))).collect();
     let [entry] = candidates.as_slice() else {
-        let names: Vec<String> = flat.iter().map(|entry| entry.identity.to_string()).collect();
+        // Of several that are meant, which ones; else all that there are.
+        let named: Vec<&Entry> = if candidates.is_empty() { flat.iter().collect() } else { candidates.clone() };
+        let names: Vec<String> = named.iter().map(|entry| entry.identity.to_string()).collect();
         let wanted = target.map(str::to_owned);
         let near = target.and_then(|target| near(&flat, target));
         return Err(Failure::NoSuchDocument { wanted, hits: candidates.len(), near, names });
@@ -348,7 +351,9 @@ fn edited(
     context: &mut Context,
 ) -> Result<Result<Edited, Box<Diagnostic>>, Failure> {
     if let Some(file) = &args.edited {
-        return Ok(context.input(file)?.map(|source| Edited { source, scratch: None }));
+        // Who empties the text in an editor wants no patch; an empty file is no edited document.
+        let whole = |source: Arc<Source>| manifest::not_empty(&source).map(|()| Edited { source, scratch: None });
+        return Ok(context.input(file)?.and_then(whole));
     }
     let program = editor(context)?;
     let scratch = Scratch::new(&format!("{}.yaml", args.name), document.text().as_bytes())?;
@@ -402,7 +407,18 @@ fn write(made: &Made, root: &Root, context: &mut Context) -> Result<End, Failure
     let first = if todo { "write the reason where `why` says TODO, then run" } else { "run" };
     told.push_str(&format!("next: {first} `overlay verify {}`\n", visible(shown)));
     context.terminal.aside(&told);
+    let overtaken = overtaken(made, root, context);
+    context.terminal.findings(&overtaken);
     Ok(End::Clean)
+}
+
+/// The warnings about other patches whose places the new one changes once more.
+fn overtaken(made: &Made, root: &Root, context: &Context) -> Vec<Diagnostic> {
+    let files: Vec<String> = made.adopted.patches.iter().map(|file| below(&made.shown, &file.path)).collect();
+    let verified = verify::verify(root.clone(), &made.folder, &Over::default(), context.today());
+    let is_by_it = |finding: &Diagnostic| finding.related.iter().any(|(place, _)| files.contains(&place.source.name));
+    let warned = verified.report.findings.into_iter().filter(|finding| finding.severity == Severity::Warning);
+    warned.filter(|finding| finding.code == Code::Overridden && is_by_it(finding)).collect()
 }
 
 /// The line that tells an editor which schema a file of ours has, if the root holds that schema; else nothing.

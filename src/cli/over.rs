@@ -10,6 +10,7 @@ use super::end::Failure;
 use crate::build::NoMatch;
 use crate::config::Findings;
 use crate::diag::{Diagnostic, Source};
+use crate::layer::manifest;
 use crate::layer::root::Root;
 use crate::layer::shelf::Shelf;
 use crate::layer::sources::Sources;
@@ -30,6 +31,7 @@ impl OverArgs {
     /// Reads what is handed over.
     pub(super) fn read(&self, context: &Context) -> Result<Over, Failure> {
         let stream = self.base.as_ref().map(|file| context.input(file)).transpose()?;
+        let stream = stream.map(|read| read.and_then(|source| manifest::not_empty(&source).map(|()| source)));
         let no_match = if self.allow_no_match { NoMatch::Passes } else { NoMatch::Fails };
         Ok(Over { file: self.base.clone(), stream, no_match })
     }

@@ -31,6 +31,9 @@ impl Form {
     }
 }
 
+/// What to do about a file that begins with the byte order mark of UTF-16.
+const UTF_16: &str = "It begins as UTF-16 does: `iconv -f UTF-16 -t UTF-8 OLD > NEW` writes it as UTF-8.";
+
 /// A source of a file's bytes.
 ///
 /// # Errors
@@ -41,21 +44,27 @@ pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>, Bo
         Ok(text) => return within_limit(Source::new(name, text)),
         Err(error) => error,
     };
+    let is_utf16 = error.as_bytes().starts_with(&[0xff, 0xfe]) || error.as_bytes().starts_with(&[0xfe, 0xff]);
     let source = Source::new(name, String::from_utf8_lossy(error.as_bytes()));
     let at = error.utf8_error().valid_up_to();
     let end = at + char::REPLACEMENT_CHARACTER.len_utf8();
     let finding = Diagnostic::new(Code::Syntax, format!("{} is not UTF-8", source.name))
         .at(Place::new(&source, at..end), format!("byte {at} is not part of a UTF-8 text"))
-        .help("Save the file as UTF-8.");
+        .help(if is_utf16 { UTF_16 } else { "Save the file as UTF-8." });
     Err(Box::new(finding))
 }
 
 fn within_limit(source: Arc<Source>) -> Result<Arc<Source>, Box<Diagnostic>> {
     let Some(beyond) = stream::beyond_limit(&source.text) else { return Ok(source) };
+    Err(Box::new(too_many_documents(&source, beyond)))
+}
+
+/// The finding about a file with more than [`MAX_DOCUMENTS`], of which the first beyond is at `beyond`.
+pub fn too_many_documents(source: &Arc<Source>, beyond: Range<usize>) -> Diagnostic {
     let message =
         format!("{} holds more than {MAX_DOCUMENTS} documents, the most that are read of one file", source.name);
-    let finding = Diagnostic::new(Code::Syntax, message).at(Place::new(&source, beyond), "this one is too many");
-    Err(Box::new(finding.help("Divide the file.")))
+    let finding = Diagnostic::new(Code::Syntax, message).at(Place::new(source, beyond), "this one is too many");
+    finding.help("Divide the file.")
 }
 
 /// One file of ours, parsed.

@@ -23,7 +23,7 @@ mod written;
 use std::ops::Range;
 
 pub use date::Date;
-pub use file::{File, Form, source};
+pub use file::{File, Form, source, too_many_documents};
 pub use view::{Entry, Fields, View};
 pub use written::written;
 
@@ -285,6 +285,11 @@ mod tests {
         let error = source("f.yaml", b"a: b\nc: \xff\n".to_vec()).unwrap_err();
         assert_eq!(shown(&error), "2:4 syntax: f.yaml is not UTF-8 (byte 8 is not part of a UTF-8 text)");
         assert_eq!(source("f.yaml", "ü".into()).unwrap().text, "ü");
+        assert_eq!(error.help, ["Save the file as UTF-8."]);
+        for utf_16 in [b"\xff\xfea\0", b"\xfe\xff\0a"] {
+            let error = source("f.yaml", utf_16.to_vec()).unwrap_err();
+            assert!(error.help[0].contains("`iconv -f UTF-16 -t UTF-8 OLD > NEW`"), "{error:?}");
+        }
     }
 
     #[test]

@@ -33,6 +33,12 @@ impl Source {
         Arc::new(Source { name: name.into(), text: text.into(), line_feeds: OnceLock::new() })
     }
 
+    /// Whether it came through a pipe, which has no name that a later run could go by.
+    pub fn is_piped(&self) -> bool {
+        let is_pipe = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"].iter().any(|pipe| self.name.starts_with(pipe));
+        is_pipe || self.name == STANDARD_INPUT
+    }
+
     /// Line and column of a byte offset, both from 1. Columns count characters.
     pub fn line_column(&self, offset: usize) -> (usize, usize) {
         let offset = self.text.floor_char_boundary(offset.min(self.text.len()));

@@ -10,13 +10,14 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::separators;
-use crate::config::Findings;
+use crate::config::{self, Findings};
 use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::embedded::{self, Language};
 use crate::resource::Identity;
 use crate::resource::identity::Written;
+use crate::yaml::load;
+use crate::yaml::stream::{self, MAX_DOCUMENTS};
 use crate::yaml::tree::{Bytes, Kind, Tree};
-use crate::yaml::{load, stream};
 
 /// One document of a manifest, or an item of a List.
 #[derive(Clone, Debug)]
@@ -44,6 +45,10 @@ pub fn read(source: &Arc<Source>, findings: &mut Findings) -> Option<Vec<Entry>>
     if begins.starts_with('{')
         && let Some(ranges) = json_values(&source.text)
     {
+        if let Some(beyond) = ranges.get(MAX_DOCUMENTS) {
+            findings.add(config::too_many_documents(source, beyond.start..beyond.start));
+            return None;
+        }
         return ranges.into_iter().map(|range| findings.keep(json(source, range))).collect();
     }
     let pieces = stream::split(&source.text).into_iter().filter(|piece| piece.content);
@@ -52,13 +57,15 @@ pub fn read(source: &Arc<Source>, findings: &mut Findings) -> Option<Vec<Entry>>
 }
 
 /// Like [`read`], of a file that someone handed over for a manifest: where no document says of what kind it is, the
-/// file is something else, and held against a manifest it would only look like one that lacks everything. One that kubectl
-/// would cut into other documents is refused.
+/// file is something else, and held against a manifest it would only look like one that lacks everything; so would one
+/// without any document, which is what a command that failed hands on. One that kubectl would cut into other documents is
+/// refused.
 pub fn read_resources(source: &Arc<Source>, findings: &mut Findings) -> Option<Vec<Entry>> {
     if let Some(finding) = separators::check(source, &stream::split(&source.text)) {
         findings.add(finding);
         return None;
     }
+    findings.keep(not_empty(source))?;
     let entries = read(source, findings)?;
     let Some(first) = entries.first().filter(|_| entries.iter().all(|entry| entry.identity.kind.is_empty())) else {
         return Some(entries);
@@ -71,6 +78,24 @@ pub fn read_resources(source: &Arc<Source>, findings: &mut Findings) -> Option<V
     let finding = Diagnostic::new(Code::Syntax, message).at(Place::new(source, at..at), "it begins here");
     findings.add(finding.help("Name a file of Kubernetes resources, or the folder of a base or an overlay."));
     None
+}
+
+/// Holds that a text which was handed over has a document at all. A List without items is one: a cluster says with it that
+/// it has nothing of what was asked for.
+///
+/// # Errors
+/// A finding, where there is nothing but white space, comments and markers.
+pub fn not_empty(source: &Arc<Source>) -> Result<(), Box<Diagnostic>> {
+    if stream::split(&source.text).iter().any(|piece| piece.content) {
+        return Ok(());
+    }
+    let message = format!("{} is no manifest: it has no document", source.name);
+    let help = if source.is_piped() {
+        "Run the command that was to write it by itself: it wrote nothing, and may say why."
+    } else {
+        "Name a file of Kubernetes resources, or the folder of a base or an overlay."
+    };
+    Err(Box::new(Diagnostic::new(Code::Syntax, message).help(help)))
 }
 
 /// Whether a document is a List, whose items stand for documents (Kubernetes: `v1/List` and the typed lists).
@@ -157,7 +182,10 @@ fn json_values(text: &str) -> Option<Vec<Bytes>> {
     let mut values = serde_json::Deserializer::from_str(text.get(start..)?).into_iter::<IgnoredAny>();
     let mut ranges = Vec::new();
     let mut at = start;
-    while let Some(value) = values.next() {
+    // Nothing is read of a file with one more than the limit.
+    while ranges.len() <= MAX_DOCUMENTS
+        && let Some(value) = values.next()
+    {
         value.ok()?;
         let end = start + values.byte_offset();
         ranges.push(at..end);
@@ -191,6 +219,7 @@ fn unreadable(source: &Arc<Source>, language: &str, message: String, at: usize) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diag::STANDARD_INPUT;
 
     fn entries(text: &str) -> Vec<Entry> {
         let mut findings = Findings::new();
@@ -225,6 +254,42 @@ mod tests {
         };
         assert_eq!(place(&["metadata", "name"]).as_deref(), Some("name"));
         assert_eq!(place(&["metadata", "gone", "x"]).as_deref(), Some("metadata"));
+    }
+
+    #[test]
+    fn json_values_in_a_row_are_documents_up_to_the_limit() {
+        let told = |text: String| {
+            let mut findings = Findings::new();
+            let read = read(&Source::new("f", text), &mut findings).map(|entries| entries.len());
+            (read, findings.into_vec().pop().map(|finding| (finding.message, finding.place.map(|p| p.span))))
+        };
+        let most = "{}".repeat(MAX_DOCUMENTS);
+        assert_eq!(told(most.clone()), (Some(MAX_DOCUMENTS), None));
+        let beyond = "f holds more than 100000 documents, the most that are read of one file".to_owned();
+        let end = most.len();
+        assert_eq!(told(most + "{}"), (None, Some((beyond, Some(end..end)))));
+    }
+
+    #[test]
+    fn a_file_without_a_document_is_no_manifest_and_a_list_without_items_is_one() {
+        let told = |name: &str, text: &str| {
+            let mut findings = Findings::new();
+            let read = read_resources(&Source::new(name, text), &mut findings);
+            let told =
+                findings.into_vec().into_iter().map(|finding| format!("{} {}", finding.message, finding.help[0]));
+            assert_eq!(read.is_none(), told.len() > 0, "{text:?}");
+            told.collect::<Vec<_>>().join("\n")
+        };
+        for text in ["", "\n", "# c\n", "\u{feff}", "---\n", "---\n# c\n---\n...\n"] {
+            let of_file = told("f", text);
+            assert!(of_file.starts_with("f is no manifest: it has no document Name a file"), "{text:?}: {of_file}");
+            for pipe in [STANDARD_INPUT, "/dev/stdin", "/dev/fd/63"] {
+                let of_pipe = told(pipe, text);
+                assert!(of_pipe.contains("it has no document Run the command"), "{text:?}: {of_pipe}");
+            }
+        }
+        assert_eq!(told("f", "apiVersion: v1\nitems: []\nkind: List\n"), "");
+        assert_eq!(told("f", r#"{"apiVersion": "v1", "items": [], "kind": "List"}"#), "");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::overlay::{Overlay, Prover, claims, head, is_said, plain, short, shown
 use super::reading::{self, BaseDocument, Hit};
 use super::{inner, live};
 use crate::config::Findings;
-use crate::diag::{Code, Diagnostic, Place, STANDARD_INPUT, Source};
+use crate::diag::{Code, Diagnostic, Place, Source};
 use crate::diff::{At, Difference, Document, Path, What};
 use crate::layer::manifest::{self, Entry};
 use crate::report::{self, Against, Missing, OverlayReport};
@@ -302,8 +302,7 @@ fn shown_value(
 
 /// What names a file on the command line of a later run, which is handed no pipe under the same name.
 fn argument(file: &Source) -> &str {
-    let is_pipe = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"].iter().any(|pipe| file.name.starts_with(pipe));
-    if is_pipe || file.name == STANDARD_INPUT { "-" } else { &file.name }
+    if file.is_piped() { "-" } else { &file.name }
 }
 
 /// What a target means among opened documents.
@@ -404,7 +403,8 @@ impl Holder<'_, '_> {
             let name = &patch.name.value;
             let wanted = claimed.wanted.as_ref().map_or_else(|| "nothing".to_owned(), short);
             let note = format!("The patch {name} wants {wanted} there.");
-            let help = format!("Let the patch {name} say what {file} says, or bring {file} in line with it.");
+            let origin = self.origin();
+            let help = format!("Let the patch {name} say what {origin} says, or bring {origin} in line with it.");
             finding = finding.note(note).related(place, "claimed here").patch(name).help(help);
             return self.prover.findings.add(finding);
         }
@@ -436,7 +436,7 @@ impl Holder<'_, '_> {
 
     /// What to do about a difference that no patch claims.
     fn way_back(&self, entry: Option<&Entry>) -> String {
-        let (file, argument, folder) = (&self.file.name, argument(self.file), self.prover.overlay.folder);
+        let (file, argument, folder) = (self.origin(), argument(self.file), self.prover.overlay.folder);
         let live = match (self.live, entry) {
             (true, None) => " --live --delete-missing",
             (true, Some(entry)) if entry.identity.is_secret() => " --live --with-secrets",
@@ -445,6 +445,15 @@ impl Holder<'_, '_> {
         };
         let back = if entry.is_none() { format!("Put it back into {file}") } else { format!("Take it back in {file}") };
         format!("{back}, write a patch for it, or let `overlay adopt {argument} --into {folder}{live}` write one.")
+    }
+
+    /// Where what is held can be changed.
+    fn origin(&self) -> &str {
+        match (self.live, self.file.is_piped()) {
+            (true, _) => "the cluster",
+            (false, true) => "what was handed over",
+            (false, false) => &self.file.name,
+        }
     }
 
     fn is_left_out(&self, entry: Option<&Entry>) -> bool {
@@ -468,7 +477,10 @@ impl Holder<'_, '_> {
             .at_claim(claim, Code::ClaimMissing, message, "claimed here")
             .resource(resource)
             .path(shown_path(&missing.difference))
-            .help(format!("Make the change in {file} too, or take the operation out if it is no longer wanted."));
+            .help(format!(
+                "Make the change in {} too, or take the operation out if it is no longer wanted.",
+                self.origin()
+            ));
         if let Some(place) = entry.and_then(|entry| entry.place(self.file, &place_before(&missing.difference))) {
             finding = finding.related(place, "not so here");
         }

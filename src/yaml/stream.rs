@@ -32,23 +32,33 @@ impl Piece {
     }
 }
 
-/// How many documents a file may hold, by its markers: what is kept of each costs far more than the four bytes of one.
+/// How many documents a file may hold, those without content too: what is kept of each costs far more than the four bytes
+/// of one.
 pub const MAX_DOCUMENTS: usize = 100_000;
 
-/// The marker with which a text goes over [`MAX_DOCUMENTS`].
+/// Where the first document beyond [`MAX_DOCUMENTS`] begins: its marker, or nothing where it has none.
 pub fn beyond_limit(text: &str) -> Option<Range<usize>> {
     // A marker is four bytes with its line break, and most files are too short for so many.
     if text.len() < 4 * MAX_DOCUMENTS {
         return None;
     }
-    marker_lines(text.as_bytes()).nth(MAX_DOCUMENTS).map(|line| line.range)
+    let beyond = cut(text, MAX_DOCUMENTS + 1).into_iter().nth(MAX_DOCUMENTS)?;
+    Some(beyond.marker.unwrap_or(beyond.range.start..beyond.range.start))
 }
 
 /// Cuts a text into its documents, in order. An empty text has none; a text of comments alone is one piece without
 /// content.
 pub fn split(text: &str) -> Vec<Piece> {
+    cut(text, usize::MAX)
+}
+
+/// The documents of a text, as many as are asked for; what is behind the last of those is left.
+fn cut(text: &str, most: usize) -> Vec<Piece> {
     let mut cutter = Cutter::new(text.as_bytes());
     for line in marker_lines(cutter.bytes) {
+        if cutter.pieces.len() >= most {
+            return cutter.pieces;
+        }
         match line.kind {
             Marker::Start => cutter.start_marker(line.range),
             Marker::End => cutter.end_marker(line.range.end),
@@ -204,10 +214,17 @@ mod tests {
 
     #[test]
     fn as_many_documents_as_the_limit_are_taken_and_one_more_is_found() {
-        let most = "---\n".repeat(MAX_DOCUMENTS);
-        assert_eq!(beyond_limit(&most), None);
-        assert_eq!(beyond_limit(&format!("{most}... # one more\n---\n")), Some(most.len()..most.len() + 14));
-        assert_eq!(beyond_limit(&most.replace("---", "-- ")), None);
+        let first_without = format!("a: b # a document has a marker or not\n{}", "---\n".repeat(MAX_DOCUMENTS - 1));
+        let ended = "---\na\n...\n".repeat(MAX_DOCUMENTS);
+        for most in ["---\n".repeat(MAX_DOCUMENTS), first_without, ended] {
+            let end = most.len();
+            assert_eq!(split(&most).len(), MAX_DOCUMENTS);
+            assert_eq!(beyond_limit(&most), None);
+            assert_eq!(beyond_limit(&format!("{most}...\n")), None, "this ends the last one");
+            assert_eq!(beyond_limit(&format!("{most}--- # one more\n---\n")), Some(end..end + 14));
+            assert_eq!(beyond_limit(&format!("{most}...\na\n")), Some(end + 4..end + 4));
+            assert_eq!(beyond_limit(&most.replace("---", "-- ").replace("...", ".. ")), None);
+        }
     }
 
     /// The text of each piece; in front of it `-` where it has a marker, and `+` where it has content.
