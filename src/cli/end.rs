@@ -79,7 +79,7 @@ pub enum Failure {
         help: String,
     },
     /// The overlay has no such patch.
-    #[error("there is no patch `{name}`{}; there is {}", near.as_ref().map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default(), names.join(", "))]
+    #[error("there is no patch `{name}`{}; there is {}", near.as_ref().map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default(), if names.is_empty() { "none at all".to_owned() } else { names.join(", ") })]
     NoSuchPatch {
         /// What was asked for.
         name: String,
@@ -203,6 +203,9 @@ impl Failure {
             },
             Failure::Advice { help, .. } => return Some(visible(help)),
             Failure::Disk(FsError::NotRegular { .. }) => "Name a regular file.",
+            Failure::Disk(FsError::TooLarge { path, .. }) if path.ends_with(fsio::IGNORE) => {
+                "It names folders, one a line; take out what is not needed."
+            }
             Failure::Disk(FsError::TooLarge { .. }) => "A manifest is smaller than this; is it the right file?",
             Failure::Disk(FsError::Io { source, .. }) if is_full(source) => {
                 "Make room on its disk, or raise the limit that is set for it."
@@ -217,6 +220,7 @@ impl Failure {
             }
             Failure::Disk(FsError::InUse { .. }) => "Try again when it has ended.",
             Failure::CurrentFolder(_) => "Change to a folder that exists.",
+            Failure::NoSuchPatch { names, .. } if names.is_empty() => "Leave the name out.",
             Failure::NoSuchPatch { .. } => "Name one of these, or leave the name out.",
             Failure::NoSuchDocument { near, names, .. } => {
                 let one = near.as_ref().or(names.first()).map_or("ConfigMap/settings", String::as_str);

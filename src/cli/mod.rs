@@ -164,6 +164,14 @@ impl Context {
             let told = format!("note: {} names `{}`, and there is no such folder\n", shown(file), visible(line));
             self.terminal.aside(&told);
         }
+        if let [first, more @ ..] = search.too_deep.as_slice() {
+            let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+            self.terminal.aside(&format!(
+                "note: passed over {}{more}, more than {} folders deep; name what is wanted of them\n",
+                shown(first),
+                fsio::MAX_FIND_DEPTH
+            ));
+        }
         if !search.found.is_empty() {
             return Ok(search.found);
         }

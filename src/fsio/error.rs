@@ -25,7 +25,7 @@ pub enum FsError {
         what: &'static str,
     },
     /// The file is over the limit.
-    #[error("{path} is larger than {limit} bytes, the most that is read")]
+    #[error("{path} is larger than {}, the most that is read", amount(*limit))]
     TooLarge {
         /// The file.
         path: String,
@@ -111,6 +111,14 @@ impl FsError {
             io::ErrorKind::NotFound => FsError::Missing { path },
             _ => FsError::Io { action, path, source },
         }
+    }
+}
+
+/// A number of bytes as a person says it: in MiB where that is exact.
+pub fn amount(bytes: u64) -> String {
+    match bytes >> 20 {
+        mebibytes @ 1.. if bytes.is_multiple_of(1 << 20) => format!("{mebibytes} MiB"),
+        _ => format!("{bytes} bytes"),
     }
 }
 

@@ -11,7 +11,7 @@ use super::read::{Entry, canonical, entry, is_folder, read_resolved};
 const MAX_NAMES: usize = 4096;
 
 /// How deeply [`find`] descends.
-const MAX_FIND_DEPTH: usize = 64;
+pub const MAX_FIND_DEPTH: usize = 64;
 
 /// The file that names folders below its own which are passed over where folders are looked for.
 pub const IGNORE: &str = ".overlayignore";
@@ -44,6 +44,8 @@ pub struct Search {
     pub passed_over: Vec<PathBuf>,
     /// Each file [`IGNORE`] with a line of it that names no folder, sorted.
     pub astray: Vec<(PathBuf, String)>,
+    /// The folders that were not looked into as they lie deeper than [`MAX_FIND_DEPTH`], sorted.
+    pub too_deep: Vec<PathBuf>,
 }
 
 /// Like [`find`], and says what was passed over.
@@ -71,8 +73,13 @@ pub fn search(top: &Path, file_name: &str) -> Result<Search, FsError> {
             let kind = entry.file_type().map_err(|e| FsError::io("look at", &entry.path(), e))?;
             let name = entry.file_name();
             if kind.is_dir() {
-                if depth < MAX_FIND_DEPTH && !name.as_encoded_bytes().starts_with(b".") {
+                if name.as_encoded_bytes().starts_with(b".") {
+                    continue;
+                }
+                if depth < MAX_FIND_DEPTH || ignored.contains(&entry.path()) {
                     open.push((entry.path(), depth + 1));
+                } else {
+                    search.too_deep.push(entry.path());
                 }
             } else if name == file_name {
                 search.found.push(folder.clone());
@@ -82,6 +89,7 @@ pub fn search(top: &Path, file_name: &str) -> Result<Search, FsError> {
     search.found.sort_unstable();
     search.passed_over.sort_unstable();
     search.astray.sort_unstable();
+    search.too_deep.sort_unstable();
     Ok(search)
 }
 
@@ -135,6 +143,19 @@ mod tests {
         fs::create_dir_all(dir.path().join("c/base.yaml")).unwrap();
         let found = find(dir.path(), "base.yaml").unwrap();
         assert_eq!(found, [dir.path().join("a"), dir.path().join("b/deep")]);
+    }
+
+    #[test]
+    fn folders_too_deep_are_told_unless_they_are_hidden_or_ignored() {
+        let dir = tempfile::tempdir().unwrap();
+        let deepest = dir.path().join("d/".repeat(MAX_FIND_DEPTH));
+        for folder in [".git/x", "a/x", "b", "c"] {
+            fs::create_dir_all(deepest.join(folder)).unwrap();
+        }
+        fs::write(deepest.join(IGNORE), "c\n").unwrap();
+        let found = search(dir.path(), "base.yaml").unwrap();
+        assert_eq!(found.too_deep, [deepest.join("a"), deepest.join("b")]);
+        assert_eq!(found.passed_over, [deepest.join("c")]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 
-use super::error::FsError;
+use super::error::{FsError, amount};
 use super::folder_of;
 use super::passing::{is_passing_name, passing_names};
 use super::read::read_resolved;
@@ -120,7 +120,7 @@ fn recover(folder: &Path) -> Result<bool, FsError> {
     let journal = match read_resolved(&path, MAX_JOURNAL) {
         Err(FsError::Missing { .. }) => return Ok(false),
         Err(FsError::NotRegular { what, .. }) => return Err(no_journal(format!("it is {what}"))),
-        Err(FsError::TooLarge { limit, .. }) => return Err(no_journal(format!("it is larger than {limit} bytes"))),
+        Err(FsError::TooLarge { limit, .. }) => return Err(no_journal(format!("it is larger than {}", amount(limit)))),
         read => read?,
     };
     let steps = read_journal(&journal).ok_or_else(|| no_journal("it names no files as one does".to_owned()))?;

@@ -18,8 +18,8 @@ mod write;
 
 use std::path::Path;
 
-pub use error::FsError;
-pub use find::{IGNORE, Search, find, names, search, size_below};
+pub use error::{FsError, amount};
+pub use find::{IGNORE, MAX_FIND_DEPTH, Search, find, names, search, size_below};
 pub use journal::{Turn, commit_recoverably, is_half_written};
 pub use passing::sweep_lost;
 pub use read::{Entry, FileId, MAX_FILE, canonical, entry, file_id, is_folder, read, read_named, read_resolved};

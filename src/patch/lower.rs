@@ -84,6 +84,8 @@ struct Problem {
     expected: Option<Range<usize>>,
     /// What to do where the path goes into a text, outside of texts.
     inside: Option<String>,
+    /// Whether it is too much, and nothing else is wrong with it.
+    is_too_much: bool,
 }
 
 impl Problem {
@@ -97,12 +99,19 @@ impl Problem {
             span: None,
             expected: None,
             inside: None,
+            is_too_much: false,
         }
+    }
+
+    /// A limit that is gone beyond.
+    fn too_much(path: &Path, message: impl Into<String>, help: &str) -> Box<Problem> {
+        Box::new(Problem { is_too_much: true, ..Problem::new(Code::PathInvalid, path, message).help(help) })
     }
 
     fn of_miss(miss: Miss, path: &Path) -> Problem {
         let inside = miss.inside.map(|language| reach_inside(&miss.reached, path, language));
-        Problem { notes: miss.notes, help: miss.help, inside, ..Problem::new(miss.code, path, miss.what) }
+        let Miss { is_too_much, .. } = miss;
+        Problem { notes: miss.notes, help: miss.help, inside, is_too_much, ..Problem::new(miss.code, path, miss.what) }
     }
 
     fn note(mut self, note: impl Into<String>) -> Problem {
@@ -365,7 +374,7 @@ impl<'a> Site<'a> {
 
     fn finding(&self, problem: Problem, span: Range<usize>) -> Diagnostic {
         let mut finding = Diagnostic::new(problem.code, problem.message)
-            .at(self.patch.place(span), label(problem.code))
+            .at(self.patch.place(span), if problem.is_too_much { "this is too much" } else { label(problem.code) })
             .patch(&self.patch.name.value)
             .resource(self.resource)
             .path(problem.path.to_string());
@@ -733,12 +742,12 @@ fn duplicate_item(list: &Path, keyed: &Path, content: &str, (index, there): (usi
 fn check_size(value: &Value, depth: usize, path: &Path, written: &mut usize) -> Result<(), Box<Problem>> {
     if depth + nesting(value) > MAX_DEPTH {
         let message = format!("what would be written nests deeper than {MAX_DEPTH} levels");
-        return Err(Box::new(Problem::new(Code::PathInvalid, path, message)));
+        return Err(Problem::too_much(path, message, "Write it less deep."));
     }
     *written += weight(value);
     if *written > MAX_WRITTEN {
         let message = format!("the change would write more than {} MiB into the document", MAX_WRITTEN >> 20);
-        return Err(Box::new(Problem::new(Code::PathInvalid, path, message)));
+        return Err(Problem::too_much(path, message, "Divide it over several changes, or write less."));
     }
     Ok(())
 }

@@ -64,6 +64,8 @@ pub(super) struct Miss {
     pub(super) is_absent: bool,
     /// What the text is written in that the path goes into as if it were a mapping or a list.
     pub(super) inside: Option<Language>,
+    /// Whether the path means too much, and nothing else is wrong with it.
+    pub(super) is_too_much: bool,
 }
 
 impl Miss {
@@ -76,6 +78,7 @@ impl Miss {
             help: Vec::new(),
             is_absent: false,
             inside: None,
+            is_too_much: false,
         }
     }
 
@@ -108,7 +111,8 @@ pub(super) fn resolve<'v>(value: &'v Value, path: &[Segment], absent: Absent) ->
             step(hit, segment, absent, &mut next)?;
             if next.len() > MAX_HITS {
                 let what = format!("the path means more than {MAX_HITS} places");
-                return Err(Box::new(Miss::new(Code::PathInvalid, &Path::default(), what)));
+                let miss = Miss::new(Code::PathInvalid, &Path::default(), what).help("Name fewer places.");
+                return Err(Box::new(Miss { is_too_much: true, ..miss }));
             }
         }
         hits = next;

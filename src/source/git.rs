@@ -131,7 +131,7 @@ pub enum GitError {
         limit: u64,
     },
     /// It needs too much of the disk.
-    #[error("{address}: git {command} wrote more than {limit} bytes to the disk, and was ended")]
+    #[error("{address}: git {command} wrote more than {} to the disk, and was ended", fsio::amount(*limit))]
     TooMuch {
         /// The repository.
         address: String,
@@ -141,7 +141,7 @@ pub enum GitError {
         limit: u64,
     },
     /// The file is too large.
-    #[error("{address}: git {command} gave more than {limit} bytes, and was ended")]
+    #[error("{address}: git {command} gave more than {}, and was ended", fsio::amount(*limit))]
     TooLarge {
         /// The repository.
         address: String,

@@ -262,7 +262,7 @@ pub enum HttpError {
         reason: String,
     },
     /// The body is larger than allowed.
-    #[error("{address}: the answer is larger than {limit} bytes, the most that is read")]
+    #[error("{address}: the answer is larger than {}, the most that is read", crate::fsio::amount(*limit))]
     TooLarge {
         /// The address asked.
         address: String,

@@ -93,7 +93,7 @@ fn a_file_beyond_the_limit_is_refused_before_it_is_read() {
     file.set_len(overlay::fsio::MAX_FILE + 1).unwrap();
     let ran = project.run(&["build", "overlays/lab"]);
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""));
-    assert!(ran.stderr.contains("is larger than 67108864 bytes"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is larger than 64 MiB"), "{}", ran.stderr);
     project.write("overlays/lab/patches/case.yaml", "");
     std::fs::File::options()
         .write(true)
@@ -102,7 +102,7 @@ fn a_file_beyond_the_limit_is_refused_before_it_is_read() {
         .set_len(overlay::fsio::MAX_FILE + 1)
         .unwrap();
     let ran = project.run(&["build", "overlays/lab"]);
-    assert!(ran.stderr.contains("case.yaml is larger than 67108864 bytes"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("case.yaml is larger than 64 MiB"), "{}", ran.stderr);
 }
 
 #[test]
@@ -212,6 +212,7 @@ fn a_change_writes_as_much_as_the_limit_and_no_more() {
         assert_eq!(ran.exit, exit, "{}", ran.stderr.get(..400).unwrap_or(&ran.stderr));
         let told = ran.stderr.contains("the change would write more than 16 MiB into the document");
         assert_eq!(told, exit == Some(1));
+        assert_eq!(ran.stderr.contains("^ this is too much\n"), told, "the place is right");
     }
 }
 
@@ -225,7 +226,11 @@ fn overlays_are_looked_for_as_deep_as_the_limit_and_no_deeper() {
         let folder = format!("at{depth}/{}", "d/".repeat(depth));
         project.write(&format!("{folder}overlay.yaml"), &overlay(&"../".repeat(depth + 1)));
         let ran = project.command(&["verify"]).current_dir(project.path(&format!("at{depth}"))).output().unwrap();
-        assert_eq!(ran.status.code(), exit, "{}", String::from_utf8_lossy(&ran.stderr));
+        let stderr = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), exit, "{stderr}");
+        let deepest = "d/".repeat(65);
+        let told = format!("note: passed over {}, more than 64 folders deep;", deepest.trim_end_matches('/'));
+        assert_eq!(stderr.starts_with(&told), depth > 64, "{stderr}");
     }
 }
 
@@ -264,14 +269,15 @@ fn a_list_of_ignored_folders_is_as_large_as_the_limit_and_no_larger() {
         project.write(".overlayignore", &("#".repeat(size - 1) + "\n"));
         let ran = project.run(&["verify"]);
         assert_eq!(ran.exit, Some(exit), "{}", ran.stderr);
-        assert_eq!(ran.stderr.contains(".overlayignore is larger than 1048576 bytes"), exit == 2, "{}", ran.stderr);
+        assert_eq!(ran.stderr.contains(".overlayignore is larger than 1 MiB"), exit == 2, "{}", ran.stderr);
+        assert!(!ran.stderr.contains("manifest is smaller"), "{}", ran.stderr);
     }
 }
 
 #[test]
 fn a_journal_beyond_the_limit_is_refused_unread() {
     let project = lab("x");
-    for (size, told) in [(4 << 20, "names no files as one does"), ((4 << 20) + 1, "larger than 4194304 bytes")] {
+    for (size, told) in [(4 << 20, "names no files as one does"), ((4 << 20) + 1, "larger than 4 MiB")] {
         project.write("base/net/.overlay-journal", &"x".repeat(size));
         let ran = project.run(&["vendor", "base/net"]);
         assert!(ran.exit == Some(2) && ran.stderr.contains(told), "{:?} {}", ran.exit, ran.stderr);

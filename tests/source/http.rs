@@ -409,8 +409,7 @@ fn a_body_that_is_too_large_is_refused_without_reading_it() {
         }
         Ok(())
     });
-    let large =
-        |path: &str| format!("{}: the answer is larger than 1048576 bytes, the most that is read", server.at(path));
+    let large = |path: &str| format!("{}: the answer is larger than 1 MiB, the most that is read", server.at(path));
     for path in ["/announced", "/streamed"] {
         let settings = Settings { max_bytes: 1024 * 1024, ..quick() };
         assert_eq!(get_with(settings, &server.at(path), &Anonymous).unwrap_err().to_string(), large(path));

@@ -372,7 +372,7 @@ const FAULTS: [(&str, Answer, i32, &str, &str); 17] = [
             (0..200).try_for_each(|_| out.write_all(&piece))
         },
         2,
-        "error[upstream-unreachable]: ADDRESS: the answer is larger than 67108864 bytes, the most that is read",
+        "error[upstream-unreachable]: ADDRESS: the answer is larger than 64 MiB, the most that is read",
         "Is this the address of a manifest?",
     ),
     (
