@@ -345,7 +345,7 @@ fn http_help(error: &HttpError, network: &Network) -> &'static str {
             "Check host and port of the address: what answers there speaks no TLS, or another one."
         }
         (HttpError::Transport { fault: Fault::Unreached, .. }, _) => {
-            "Check the network and the name of the host. `overlay vendor` and `overlay update` also take upstream's bytes \
+            "Check the network and the name of the host. `overlay init`, `vendor` and `update` also take upstream's bytes \
              from a file, with `--from FILE`, or from another address, with `--mirror FROM=TO`."
         }
         (HttpError::Status(refusal), _) if !refusal.is_an_error() => {

@@ -56,7 +56,8 @@ pub fn run(args: &ExplainArgs, context: &mut Context) -> Result<End, Failure> {
     if let Some(name) = &args.patch {
         let names: Vec<String> = overlay.patches.iter().map(|p| p.name.clone()).collect();
         overlay.patches.retain(|p| p.name == *name);
-        if overlay.patches.is_empty() && !names.is_empty() {
+        // Where none could be read, that is told instead.
+        if overlay.patches.is_empty() && (!names.is_empty() || wrong.is_empty()) {
             let near = nearest(name, names.iter().map(String::as_str));
             return Err(Failure::NoSuchPatch { name: name.clone(), near: near.map(str::to_owned), names });
         }

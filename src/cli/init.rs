@@ -12,7 +12,7 @@ use super::{Context, schema};
 use crate::adopt::{self, Adopted};
 use crate::config::Findings;
 use crate::diag::visible::visible;
-use crate::diag::{Diagnostic, Source};
+use crate::diag::{Diagnostic, Place, Source};
 use crate::fetch;
 use crate::fsio::{self, Entry, Write};
 use crate::layer::address::Address;
@@ -101,10 +101,7 @@ pub fn run(args: &InitArgs, context: &mut Context) -> Result<End, Failure> {
     let schemas: Vec<_> =
         Schema::ALL.iter().filter_map(|schema| findings.keep(schema::place(&wanted.root, *schema))).collect();
     let Some(mut steps) = steps.filter(|_| !findings.has_errors()) else {
-        // The base.yaml that they point into is not there.
-        let mut placeless = Findings::new();
-        placeless.extend(findings.into_vec().into_iter().map(|finding| Diagnostic { place: None, ..finding }));
-        return Ok(context.stop(placeless));
+        return Ok(context.stop(without_places_in(&wanted, findings)));
     };
     check_patch(args, &wanted, &steps, context, &mut findings)?;
     if findings.has_errors() {
@@ -124,6 +121,19 @@ pub fn run(args: &InitArgs, context: &mut Context) -> Result<End, Failure> {
     let told = steps.iter().map(|step| format!("wrote {} ({})\n", visible(&step.file.name), visible(&step.note)));
     context.terminal.aside(&told.collect::<String>());
     first_patch(args, &wanted, context)
+}
+
+/// The findings without their places in the base.yaml that was to be, which is not there to be looked at.
+fn without_places_in(wanted: &Wanted, findings: Findings) -> Findings {
+    let file = wanted.root.located(wanted.base.path.join(base::FILE_NAME)).name;
+    let is_there = |place: &Place| place.source.name != file;
+    let mut told = Findings::new();
+    told.extend(findings.into_vec().into_iter().map(|finding| {
+        let place = finding.place.clone().filter(is_there);
+        let related = finding.related.iter().filter(|(place, _)| is_there(place)).cloned().collect();
+        Diagnostic { place, related, ..finding }
+    }));
+    told
 }
 
 fn wanted(args: &InitArgs, context: &mut Context, findings: &mut Findings) -> Result<Option<Wanted>, Failure> {

@@ -45,11 +45,15 @@ fn push_patch_text(out: &mut String, patch: &PatchReport, paint: Paint) {
         out.push('\n');
     }
     let facts = facts(patch);
-    if !facts.is_empty() || !patch.departures.is_empty() {
+    let has_facts = !facts.is_empty();
+    if has_facts || !patch.departures.is_empty() {
         out.push('\n');
     }
     for (name, fact) in facts {
         out.push_str(&format!("  {} {}\n", paint.quiet(name), visible(&fact)));
+    }
+    if has_facts && !patch.departures.is_empty() {
+        out.push('\n');
     }
     push_departures(out, &patch.departures, paint);
 }
