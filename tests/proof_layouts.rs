@@ -52,7 +52,7 @@ impl Course {
     }
 
     /// A patch on the document or on the text in it, once it is carried out; `None` where there is nothing to do.
-    fn patch(&mut self, dice: &mut Dice) -> Option<String> {
+    fn patch(&mut self, number: usize, dice: &mut Dice) -> Option<String> {
         let inner = if dice.below(3) > 0 { self.inner() } else { None };
         let is_inside = inner.is_some();
         let mut value = inner.unwrap_or_else(|| self.value.clone());
@@ -72,7 +72,7 @@ impl Course {
         }
         let language = self.language.filter(|_| is_inside).map(Language::as_str);
         let within = language.map(|language| format!("    within: {{path: {TEXT}, as: {language}}}\n"));
-        let head = "apiVersion: overlay/v1\nkind: Patch\nname: p\nsummary: s\nwhy: w\nchanges:\n".to_owned();
+        let head = format!("apiVersion: overlay/v1\nkind: Patch\nname: p{number}\nsummary: s\nwhy: w\nchanges:\n");
         let target = format!("  - target: {{kind: X}}\n{}    patch:\n", within.unwrap_or_default());
         (!lines.is_empty()).then(|| head + &target + &lines)
     }
@@ -250,7 +250,7 @@ fn go(name: &str, usual: usize, language: impl Fn(&mut Dice) -> Option<Language>
         let base = document(text.as_deref(), &mut dice);
         let value = load_text(&base).unwrap_or_else(|error| panic!("{error}\n{base}")).value;
         let mut course = Course { language, value, written: Vec::new(), new: 0 };
-        let patches: Vec<String> = (0..=dice.below(4)).filter_map(|_| course.patch(&mut dice)).collect();
+        let patches: Vec<String> = (0..=dice.below(4)).filter_map(|number| course.patch(number, &mut dice)).collect();
         let patches: Vec<&str> = patches.iter().map(String::as_str).collect();
         let Some(plan) = plan_of(&[&base], &patches).filter(|_| !patches.is_empty()) else { continue };
         let complaint = match verified(&subject, &plan) {

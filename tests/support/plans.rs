@@ -38,7 +38,8 @@ pub(crate) fn plan_of<T: AsRef<str>>(files: &[T], patches: &[&str]) -> Option<Pl
     }
     for patch in patches {
         let mut findings = Findings::new();
-        let patch = Patch::read(&Source::new("p.yaml", *patch), &mut findings);
+        let name = patch.lines().find_map(|line| line.strip_prefix("name: ")).unwrap_or("p");
+        let patch = Patch::read(&Source::new(format!("{name}.yaml"), *patch), &mut findings);
         let patch = patch.unwrap_or_else(|| panic!("{}", told(findings.iter())));
         plan.patches.push(Scoped { patch: Arc::new(patch), scope: 0..plan.documents.len() });
     }
