@@ -283,8 +283,8 @@ fn choose(before: Arc<Source>, entries: &[Entry], target: Option<&str>) -> Resul
     let candidates: Vec<&Entry> = flat.iter().filter(|entry| target.is_none_or(|t| is_meant(entry, t))).collect();
     let [entry] = candidates.as_slice() else {
         // Of several that are meant, which ones; else all that there are.
-        let named: Vec<&Entry> = if candidates.is_empty() { flat.iter().collect() } else { candidates.clone() };
-        let names: Vec<String> = named.iter().map(|entry| entry.identity.to_string()).collect();
+        let meant: Vec<&Entry> = if candidates.is_empty() { flat.iter().collect() } else { candidates.clone() };
+        let names: Vec<String> = meant.iter().map(|entry| entry.identity.to_string()).collect();
         let wanted = target.map(str::to_owned);
         let near = target.and_then(|target| near(&flat, target));
         return Err(Failure::NoSuchDocument { wanted, hits: candidates.len(), near, names });
