@@ -217,7 +217,8 @@ impl<'a> Adopter<'a> {
         if self.answer.is_some() || self.before.is_empty() || self.after.is_empty() || self.pairs.iter().any(is_pair) {
             return Ok(());
         }
-        let message = format!("no document of {} has kind and name of one that is there", self.file.name);
+        let (copy, there) = (&self.file.name, &self.before_source.name);
+        let message = format!("{copy} has no document in common, by kind and name, with {there}");
         let mut finding = Diagnostic::new(Code::EditRefused, message);
         let renamed = self.renamed();
         for (old, new) in renamed.iter().take(MAX_RENAMED) {

@@ -351,9 +351,12 @@ fn edited(
     context: &mut Context,
 ) -> Result<Result<Edited, Box<Diagnostic>>, Failure> {
     if let Some(file) = &args.edited {
-        // Who empties the text in an editor wants no patch; an empty file is no edited document.
-        let whole = |source: Arc<Source>| manifest::not_empty(&source).map(|()| Edited { source, scratch: None });
-        return Ok(context.input(file)?.and_then(whole));
+        let read = context.input(file)?;
+        // Who empties the text in an editor wants no patch; a file with nothing in it was not meant.
+        return Ok(read.and_then(|source| match source.text.trim() {
+            "" => manifest::not_empty(&source).map(|()| Edited { source, scratch: None }),
+            _ => Ok(Edited { source, scratch: None }),
+        }));
     }
     let program = editor(context)?;
     let scratch = Scratch::new(&format!("{}.yaml", args.name), document.text().as_bytes())?;
