@@ -206,6 +206,7 @@ bindir  Tell the agent where the plugins are
   checked on: 2026-08-24
   check again by: 2027-02-24
   upstream: not-needed
+
     ConfigMap/kube-system/net-config, in /data/net.json
       + /binDir: \"/var/lib/cni\"
 
