@@ -146,7 +146,11 @@ fn a_stream_of_nothing_is_an_error() {
     for nothing in ["", "---\n", "# Source: web/templates/none.yaml\n", "---\n---\n"] {
         let ran = fed(&web(), &[&BUILD[..], &["--allow-no-match"]].concat(), nothing);
         assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""), "{nothing:?}");
-        assert!(ran.stderr.contains("error[result-empty]: there is no document"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("error[syntax]: standard input is no manifest: it has no document"),
+            "{}",
+            ran.stderr
+        );
     }
 }
 
