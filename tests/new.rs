@@ -63,9 +63,9 @@ fn what_is_changed_in_the_editor_becomes_one_guarded_patch() {
 #[test]
 fn a_new_patch_of_a_place_that_another_one_changes_is_warned_of() {
     let project = project();
-    let document = project.output(&["build", "overlays/lab"]);
-    let (config_map, _) = document.split_once("---\napiVersion: apps").unwrap();
     let add = |name: &str, old: &str, new: &str| {
+        let document = project.output(&["build", "overlays/lab"]);
+        let (config_map, _) = document.split_once("---\napiVersion: apps").unwrap();
         project.write("edited.yaml", &config_map.replace(old, new));
         let target = ["--target", "ConfigMap/net-config", "--edited", "edited.yaml"];
         project.run(&[&["new", "patch", name, "overlays/lab"], target.as_slice()].concat())

@@ -286,7 +286,7 @@ fn choose(before: Arc<Source>, entries: &[Entry], target: Option<&str>) -> Resul
         let meant: Vec<&Entry> = if candidates.is_empty() { flat.iter().collect() } else { candidates.clone() };
         let names: Vec<String> = meant.iter().map(|entry| entry.identity.to_string()).collect();
         let wanted = target.map(str::to_owned);
-        let near = target.and_then(|target| near(&flat, target));
+        let near = target.filter(|_| candidates.is_empty()).and_then(|target| near(&flat, target));
         return Err(Failure::NoSuchDocument { wanted, hits: candidates.len(), near, names });
     };
     let text = before.text.get(entry.range.clone()).unwrap_or_default();
