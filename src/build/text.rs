@@ -156,7 +156,9 @@ impl Inside {
         let read = embedded::read(language, &before).unwrap_or(Value::Null);
         let plain: Vec<&Step> = steps.iter().map(|(_, step)| step).collect();
         let course = Course::new(&read, &plain, &[]);
-        let moot = course.moot();
+        // Steps that leave what the text says, as the move of an item among equal ones, leave the text.
+        let changes_nothing = read == *value && plain.iter().all(|step| step.comment().is_none());
+        let moot = if changes_nothing { vec![true; plain.len()] } else { course.moot() };
         let takes = language != Language::Toml && plain.iter().any(|step| step.taken().is_some());
         let source = if takes { Source::read(&*before).ok() } else { None };
         let start = source.as_ref().map(|source| Start { source, value: &read, language });

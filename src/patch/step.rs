@@ -127,6 +127,14 @@ impl Step {
         }
     }
 
+    /// The trailing comment that it asks for.
+    pub fn comment(&self) -> Option<&str> {
+        match &self.action {
+            Action::Add(new) | Action::Replace(new) => new.comment.as_deref(),
+            Action::Remove => None,
+        }
+    }
+
     /// The step one level deeper: where it is of a document that is a part of another, below these keys and indices.
     #[must_use]
     pub fn below(mut self, prefix: &[String]) -> Step {

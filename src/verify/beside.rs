@@ -30,7 +30,7 @@ pub(super) fn mark(base: &mut Marked<'_>) {
     let lines = Lines::of(base);
     let mut found = Found::default();
     if !base.text.is_empty() && !base.text.ends_with('\n') {
-        lines.above_the_end(&mut found);
+        lines.above_the_end(&base.loose, &mut found);
     }
     for end in &base.freed {
         lines.behind_a_dash(*end, &mut found);
@@ -122,11 +122,12 @@ impl<'t> Lines<'t> {
     }
 
     /// The blank lines above what departs at the end, whose line break is to stay missing.
-    fn above_the_end(&self, found: &mut Found) {
+    fn above_the_end(&self, loose: &[Range<usize>], found: &mut Found) {
+        let loose: HashSet<usize> = loose.iter().map(|line| line.start).collect();
         let mut end = self.text.len();
         while let Some(line) = self.line_before(end) {
-            let is_blank = end < self.text.len() && self.trimmed(&line).is_empty();
-            if !self.departs(line.start) && !is_blank {
+            let is_blank = self.trimmed(&line).is_empty() || loose.contains(&line.start);
+            if !self.departs(line.start) && !(is_blank && end < self.text.len()) {
                 break;
             }
             end = line.start;

@@ -39,6 +39,8 @@ pub(super) struct Extents {
     pub(super) freed: Vec<usize>,
     /// Where the first line of something of the base begins that is gone, without the comments above it.
     pub(super) gone: Vec<usize>,
+    /// Where what came ends in the result, of a block collection.
+    pub(super) ends: Vec<usize>,
 }
 
 /// The collections of one document whose near lines were told with an earlier departure: they are told once, however many
@@ -143,18 +145,25 @@ pub(super) fn of(
     let entry = old.entry.as_ref().filter(|_| gone);
     let mut loose = entry.map(|entry| loose(base, entry, has_block_in(result, &new))).unwrap_or_default();
     loose.extend(entry.into_iter().flat_map(|_| comma_lines(base, &old)));
+    let (before, blank) = without_blank_end(base.text, lines(base.text, &old, gone), gone);
+    loose.extend(blank);
     let mut extents = Extents {
-        before: lines(base.text, &old, gone),
+        before,
         after: lines(result.text, &new, false),
         near_before,
         near_after,
         loose,
         freed: Vec::new(),
         gone: entry.map(|entry| line_start(base.text, entry.start)).into_iter().collect(),
+        ends: Vec::new(),
     };
+    if !is_flow(result, &new) {
+        extents.ends = extents.after.iter().map(|lines| lines.end).collect();
+    }
     if matches!(difference.what, What::Added(_) | What::Moved { .. })
         && difference.within.is_none()
         && rewritten.is_none()
+        && !is_written_out
     {
         for lines in &mut extents.after {
             lines.start = told.with_carried(path, result.text, lines.start);
@@ -510,6 +519,23 @@ fn lines(text: &str, walked: &Walked, with_comments: bool) -> Vec<Range<usize>> 
         start..line_end(text, entry.end)
     };
     walked.entry.iter().chain(walked.entry.iter().flat_map(|_| &walked.doubled)).map(whole).collect()
+}
+
+/// Without the blank lines at the end of what goes, which are a block scalar's as long as it is there and may stay: these
+/// apart.
+fn without_blank_end(text: &str, lines: Vec<Range<usize>>, goes: bool) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+    let mut blank = Vec::new();
+    let end_of = |lines: &Range<usize>| {
+        let content = text.get(lines.clone()).unwrap_or_default().trim_end().len();
+        line_end(text, lines.start + content)
+    };
+    let without = |lines: Range<usize>| {
+        let end = if goes { end_of(&lines).min(lines.end) } else { lines.end };
+        blank.extend(each_line(text, end..lines.end));
+        lines.start..end
+    };
+    let lines = lines.into_iter().map(without).collect();
+    (lines, blank)
 }
 
 /// The lines on which a container and the entries in it begin.

@@ -38,7 +38,7 @@ fn in_yaml(base: &str, result: &str, edits: &Edits, is_said: &dyn Fn(&str) -> bo
     let mut torn = Vec::new();
     for edit in &edits.places {
         let extents = extent::of_edit(edit, None, sides.0, sides.1, told);
-        torn.extend(extents.after.iter().map(|lines| lines.end).filter(|_| edits.torn.contains(&edit.path)));
+        torn.extend(extents.ends.iter().filter(|_| edits.torn.contains(&edit.path)));
         old.departing.extend(extents.before);
         old.near.extend(extents.near_before);
         old.loose.extend(extents.loose);

@@ -508,6 +508,7 @@ impl Prover<'_> {
         for at in extents.freed.iter_mut().chain(&mut extents.gone) {
             *at += start;
         }
+        extents.ends.iter_mut().for_each(|at| *at += new.start);
         for lines in [&mut extents.after, &mut extents.near_after] {
             shift(lines, new.start);
         }
@@ -540,7 +541,7 @@ impl Prover<'_> {
                 old.freed.extend(extents.freed);
                 old.gone.extend(extents.gone);
                 let is_torn = document.edits.torn.contains(&place.path);
-                torn.extend(extents.after.iter().map(|lines| lines.end).filter(|_| is_torn));
+                torn.extend(extents.ends.iter().filter(|_| is_torn));
                 new.departing.extend(extents.after);
                 new.near.extend(extents.near_after);
             }
