@@ -127,7 +127,8 @@ impl<'t> Lines<'t> {
         let mut end = self.text.len();
         while let Some(line) = self.line_before(end) {
             let is_blank = self.trimmed(&line).is_empty() || loose.contains(&line.start);
-            if !self.departs(line.start) && !(is_blank && end < self.text.len()) {
+            let goes_on = self.departs(line.start) || (is_blank && end < self.text.len());
+            if !goes_on {
                 break;
             }
             end = line.start;
